@@ -32,7 +32,7 @@ impl Workspace for Folder {
             let fact = looking.look(&path)?;
             Some((path, fact))
         });
-        Facts { files: files.collect(), run: None }
+        Facts { files: files.collect(), ..Facts::default() }
     }
 }
 

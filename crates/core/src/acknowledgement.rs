@@ -6,7 +6,7 @@ use crate::document::Node;
 use crate::document::kind::DocumentKind;
 use crate::evidence::{Evidence, Verdict};
 use crate::lint::{self, Facts, ReceiverAnswer};
-use crate::names::{CheckName, FreeText};
+use crate::names::{AgentId, CheckName, FreeText};
 use crate::problem::Problem;
 
 /// The receiver's acknowledgement, as it was sent and as Baton reads it.
@@ -14,6 +14,8 @@ use crate::problem::Problem;
 pub struct Acknowledgement {
     /// The receiver's own text: what is stored.
     pub text: Arc<str>,
+    /// The sender of the handoff, as the receiver names it.
+    pub from: Option<AgentId>,
     pub understood: Understood,
     pub questions: Vec<String>,
     pub blockers: Vec<String>,
@@ -30,6 +32,16 @@ pub const CHECKS: [&str; 4] =
 /// True for a check of what was received.
 pub fn is_receipt(check: &CheckName) -> bool {
     CHECKS.contains(&check.as_str())
+}
+
+/// What a failed check means to the receiver, as a fragment of a sentence.
+pub fn failure(check: &CheckName) -> &'static str {
+    match check.as_str() {
+        "received-summary" => "the package has no summary that says what was done; ask the sender",
+        "received-artifacts" => "not every artifact of the package is there; ask the sender",
+        "received-deliverable" => "the package does not say what is expected; ask the sender",
+        _ => "the constraints are not understood in full; ask the sender",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +67,7 @@ impl Acknowledgement {
         let task = Some(text.trim().to_owned()).filter(|it| !it.is_empty());
         Self {
             text,
+            from: None,
             understood: Understood::Fully { task, constraints: Vec::new() },
             questions: Vec::new(),
             blockers: Vec::new(),
@@ -83,6 +96,9 @@ impl Acknowledgement {
             }
             Understood::Fully { .. } => ReceiverAnswer::Yes,
         };
+        // The receiver's word counts: it looked where it works, which may be elsewhere.
+        let is_missing = self.blockers.iter().chain(&self.questions).any(|it| misses_a_file(it));
+        let artifacts = if is_missing { ReceiverAnswer::No } else { artifacts };
         let answers = [summary, artifacts, deliverable, constraints];
         let checks = CHECKS.iter().zip(answers).filter_map(|(name, answer)| {
             let verdict = match answer {
@@ -102,46 +118,69 @@ impl Acknowledgement {
 
     /// Reads a document: the YAML handoff's is parsed, any other is only stored.
     pub fn read(document: &Node, text: impl Into<Arc<str>>) -> Result<Self, Vec<Problem>> {
-        let root = ROOTS.iter().find_map(|it| document.member(it)).unwrap_or(document);
+        let rooted = ROOTS.iter().find_map(|it| document.member(it));
+        let root = rooted.unwrap_or(document);
         let mut problems = Vec::new();
         let mut problem = |path: &str, rule: &str, message: &str| {
             problems.push(Problem::new(path, rule, message));
         };
-        if let Some("false") = root.member("received").and_then(Node::scalar_text) {
-            problem("received", "not_received", "must be true: reject what did not arrive");
+        let scalar = |key: &str| root.member(key).and_then(Node::scalar_text).map(str::trim);
+        // A receiver that asks has not taken the work, and need not say what it understood of it.
+        let asks = scalar("action") == Some("request_clarification");
+        let takes = rooted.is_some() && !asks;
+        match scalar("received") {
+            Some("true") => {}
+            Some("false") => {
+                problem("received", "not_received", "must be true: reject what did not arrive");
+            }
+            Some(_) => problem("received", "wrong_word", "must be `true`"),
+            None if takes => {
+                problem("received", "missing", "is missing: say `received: true`");
+            }
+            None => {}
         }
-        let understood = match root.member("understood") {
-            None => Understood::Fully { task: None, constraints: Vec::new() },
-            Some(node @ Node::Map(_)) => Understood::Fully {
-                task: node.member("task").and_then(Node::scalar_text).map(str::to_owned),
-                constraints: node.member("constraints").map(texts).unwrap_or_default(),
-            },
-            Some(node) => match node.scalar_text() {
-                Some("partial") => Understood::Partly,
-                Some("full" | "true") => Understood::Fully { task: None, constraints: Vec::new() },
-                Some(_) | None => {
-                    let message = "must be `partial`, or have `task` and `constraints`";
-                    problem("understood", "wrong_word", message);
-                    Understood::Partly
+        // What a template has there is a placeholder, and names nobody.
+        let is_name = |it: &&str| rooted.is_some() && !it.is_empty() && !it.starts_with('[');
+        let from = match scalar("from").filter(is_name) {
+            Some(name) => match AgentId::parse(name) {
+                Ok(agent) => Some(agent),
+                Err(_) => {
+                    problem("from", "wrong_word", "is not the id of an agent: name the sender");
+                    None
                 }
             },
+            None => None,
         };
-        let action = match root.member("action").and_then(Node::scalar_text) {
-            None | Some("start" | "starting") => Action::Start,
+        let reading = if takes { Reading::Acknowledgement } else { Reading::Anything };
+        let understood = understood(root, reading, &mut problem);
+        let questions = root.member("questions").map(texts).unwrap_or_default();
+        let blockers = root.member("blockers").map(texts).unwrap_or_default();
+        let is_starting = scalar("starting");
+        let action = match scalar("action") {
+            Some("start" | "starting") => Action::Start,
             Some("request_clarification") => Action::RequestClarification,
+            // What blocks has to be answered first, unless the receiver says that it begins.
+            None if rooted.is_some() && !blockers.is_empty() && is_starting != Some("true") => {
+                Action::RequestClarification
+            }
+            None => Action::Start,
             Some(_) => {
                 problem("action", "wrong_word", "must be `start` or `request_clarification`");
                 Action::Start
             }
         };
-        let is_starting = root.member("starting").and_then(Node::scalar_text) != Some("false");
-        if !is_starting && action == Action::Start {
+        if is_starting == Some("false") && action == Action::Start {
             let message = "is false: say `action: request_clarification`, and what is unclear";
             problem("starting", "not_starting", message);
         }
-        let questions = root.member("questions").map(texts).unwrap_or_default();
-        let blockers = root.member("blockers").map(texts).unwrap_or_default();
-        if action == Action::RequestClarification && questions.is_empty() && blockers.is_empty() {
+        let begins_all_the_same = scalar("action").is_some() && action == Action::Start;
+        if is_starting == Some("true") && understood == Understood::Partly && !begins_all_the_same {
+            let message = "is true beside `understood: partial`: say `action: start` to begin all \
+                           the same, or leave it out to ask";
+            problem("starting", "not_clear", message);
+        }
+        let is_unclear = action == Action::RequestClarification || understood == Understood::Partly;
+        if is_unclear && questions.is_empty() && blockers.is_empty() {
             let message = "say what is unclear, in `questions` or `blockers`";
             problem("questions", "missing", message);
         }
@@ -149,7 +188,7 @@ impl Acknowledgement {
             return Err(problems);
         }
         let checks = Vec::new();
-        Ok(Self { text: text.into(), understood, questions, blockers, action, checks })
+        Ok(Self { text: text.into(), from, understood, questions, blockers, action, checks })
     }
 
     /// The question to the sender, where the receiver will not start without an answer.
@@ -164,6 +203,77 @@ impl Acknowledgement {
             }
         }
     }
+}
+
+/// Whether a document takes the work as an acknowledgement does. Any other one is only kept, or asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Acknowledgement,
+    Anything,
+}
+
+fn understood(
+    root: &Node,
+    reading: Reading,
+    problem: &mut impl FnMut(&str, &str, &str),
+) -> Understood {
+    let fully = || Understood::Fully { task: None, constraints: Vec::new() };
+    match root.member("understood") {
+        None if reading == Reading::Acknowledgement => {
+            let message = "is missing: say `task` and `constraints`, or `partial`";
+            problem("understood", "missing", message);
+            fully()
+        }
+        None => fully(),
+        Some(node @ Node::Map(_)) => {
+            let task = node.member("task").and_then(Node::scalar_text).map(str::trim);
+            let task = task.filter(|it| !it.is_empty()).map(str::to_owned);
+            if task.is_none() && reading == Reading::Acknowledgement {
+                problem("understood.task", "missing", "is missing: say the task in your own words");
+            }
+            let constraints = node.member("constraints").map(texts).unwrap_or_default();
+            Understood::Fully { task, constraints }
+        }
+        Some(node) => match node.scalar_text() {
+            Some("partial") => Understood::Partly,
+            Some("full" | "true") => fully(),
+            Some(_) | None => {
+                let message = "must be `partial`, or have `task` and `constraints`";
+                problem("understood", "wrong_word", message);
+                fully()
+            }
+        },
+    }
+}
+
+/// True where a receiver says that a file is not there: "specs/feature.md not found".
+fn misses_a_file(text: &str) -> bool {
+    const GONE: [&str; 12] = [
+        "not found",
+        "missing",
+        "not there",
+        "isn't there",
+        "does not exist",
+        "doesn't exist",
+        "do not exist",
+        "no such",
+        "cannot find",
+        "can't find",
+        "could not find",
+        "not exist",
+    ];
+    let text = text.to_lowercase();
+    let is_path = |it: &str| {
+        let name = it.trim_matches(|it: char| !it.is_alphanumeric() && it != '/');
+        let has_end = name.rsplit_once('.').is_some_and(|(stem, end)| {
+            !stem.is_empty() && (1..=5).contains(&end.len()) && !end.starts_with(char::is_numeric)
+        });
+        name.len() > 2 && (name.contains('/') || has_end)
+    };
+    let names_file = || {
+        text.contains("artifact") || text.contains(" file") || text.split_whitespace().any(is_path)
+    };
+    GONE.iter().any(|it| text.contains(it)) && names_file()
 }
 
 /// One text, or a list of them. `{question: …}` is a text too.
@@ -268,7 +378,7 @@ mod tests {
         );
         let gone = Facts {
             files: [("src/login.rs".to_owned(), lint::FileFact::Missing)].into(),
-            run: None,
+            ..Facts::default()
         };
         assert_eq!(
             checked(Understood::Partly, Some(&package), &gone),
@@ -298,5 +408,69 @@ mod tests {
         let problems = Acknowledgement::read(&document, "…").unwrap_err();
         let rules: Vec<&str> = problems.iter().map(|it| it.rule.as_str()).collect();
         assert_eq!(rules, ["not_received", "wrong_word", "missing"]);
+    }
+
+    #[track_caller]
+    fn check_problems(members: Vec<(&'static str, Node)>, expected: &[&str]) {
+        let document = Node::map([("acknowledgment", Node::map(members))]);
+        let problems = Acknowledgement::read(&document, "…").err().unwrap_or_default();
+        let found: Vec<String> =
+            problems.iter().map(|it| format!("{} {}", it.path, it.rule)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_acknowledgement_says_that_and_what_it_received() {
+        let received = || ("received", Node::Bool(true));
+        let partial = || ("understood", Node::text("partial"));
+        let task = || ("understood", Node::map([("task", Node::text("Plan the login"))]));
+        check_problems(vec![], &["received missing", "understood missing"]);
+        check_problems(
+            vec![received(), ("understood", Node::map([]))],
+            &["understood.task missing"],
+        );
+        check_problems(vec![received(), partial()], &["questions missing"]);
+        check_problems(vec![received(), task(), ("from", Node::text("A B"))], &["from wrong_word"]);
+        check_problems(vec![received(), task()], &[]);
+        let starting = ("starting", Node::Bool(true));
+        check_problems(
+            vec![received(), partial(), ("blockers", list(&["no specs"])), starting],
+            &["starting not_clear"],
+        );
+        check_problems(vec![received(), partial(), ("blockers", list(&["no specs"]))], &[]);
+    }
+
+    #[test]
+    fn blockers_without_an_action_are_a_question() {
+        let read = |members: Vec<(&'static str, Node)>| {
+            let received = ("received", Node::Bool(true));
+            let members = std::iter::once(received).chain(members);
+            let document = Node::map([("acknowledgment", Node::map(members))]);
+            Acknowledgement::read(&document, "…").unwrap().action
+        };
+        let blockers = || ("blockers", list(&["Constraint 'quickly' not measurable"]));
+        let partial = || ("understood", Node::text("partial"));
+        assert_eq!(read(vec![partial(), blockers()]), Action::RequestClarification);
+        let full = ("understood", Node::text("full"));
+        assert_eq!(read(vec![full, blockers()]), Action::RequestClarification);
+        let begins = ("action", Node::text("start"));
+        assert_eq!(read(vec![partial(), blockers(), begins]), Action::Start);
+    }
+
+    #[test]
+    fn a_receiver_that_misses_a_file_says_so_in_any_words() {
+        for missing in [
+            "Artifact .project/specs/feature.md not found",
+            "specs/feature.md is not there",
+            "The file with the routes is missing",
+            "cannot find US-001.md",
+        ] {
+            assert!(misses_a_file(missing), "{missing}");
+        }
+        for other in
+            ["Constraint 'quickly' not measurable", "Missing: who pays?", "Which of 2.0 and 3?"]
+        {
+            assert!(!misses_a_file(other), "{other}");
+        }
     }
 }

@@ -254,6 +254,36 @@ pub struct GateAnswer {
 }
 
 impl Command {
+    /// The package that it brings, to be checked before it is handed on.
+    pub fn package(&self) -> Option<&Package> {
+        match self {
+            Command::Create(create) => Some(&create.package),
+            Command::Complete(complete) => Some(&complete.package),
+            Command::Answer(answer) => answer.package.as_ref(),
+            Command::Accept(_)
+            | Command::Reject(_)
+            | Command::Cancel { .. }
+            | Command::TimeOut { .. }
+            | Command::MarkStale { .. }
+            | Command::CleanUp { .. }
+            | Command::Clarify(_)
+            | Command::Reply(_)
+            | Command::Release(_)
+            | Command::Record(_)
+            | Command::Signal(_)
+            | Command::Post { .. }
+            | Command::LoseLease { .. }
+            | Command::Wake { .. }
+            | Command::Expire { .. }
+            | Command::Pause { .. }
+            | Command::Resume
+            | Command::CancelRun { .. }
+            | Command::Goto { .. }
+            | Command::StartAt(_)
+            | Command::Skip { .. } => None,
+        }
+    }
+
     pub fn name(&self) -> &'static str {
         match self {
             Command::Create(_) => "create",

@@ -21,6 +21,7 @@ mod lease;
 mod limit;
 mod offer;
 mod passed;
+mod phase;
 mod question;
 mod reject;
 mod route;
@@ -34,6 +35,8 @@ mod carried_scenarios;
 mod clock_scenarios;
 #[cfg(test)]
 mod cycle_scenarios;
+#[cfg(test)]
+mod document_scenarios;
 #[cfg(test)]
 mod event_lines;
 #[cfg(test)]
@@ -73,6 +76,8 @@ mod states;
 #[cfg(test)]
 mod tables;
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -82,8 +87,9 @@ use draft::Draft;
 pub use template::{TemplateRequest, template};
 
 use crate::command::{Command, Create, StartAt};
+use crate::contract::Contract;
 use crate::event::RunEvent;
-use crate::lint;
+use crate::lint::{self, FileFact};
 use crate::names::{Principal, StepId, StoryKey};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
@@ -101,9 +107,15 @@ pub struct DecisionContext<'a> {
     pub fresh: &'a dyn IdSource,
     /// The project's linter settings.
     pub lint: &'a lint::Settings,
+    /// What is known of the files that the command's package names.
+    pub files: Option<&'a BTreeMap<String, FileFact>>,
+    /// Contracts for the ways that every workflow has without declaring them, by name.
+    pub implied: &'a [Contract],
     /// The steps the run has visited; `decide` takes them from the run. Unknown for a run that is
     /// adopted in the middle of a workflow.
     pub visited: Option<&'a [StepId]>,
+    /// The step that the run is at; `decide` takes it from the run.
+    pub at: Option<&'a StepId>,
 }
 
 /// Source of unused ids and nonces.
@@ -159,7 +171,13 @@ pub fn decide(
     if run.is_finished() && !signal::comes_late(run, command) {
         return Err(Refusal::RunFinished { status: run.status.name() });
     }
-    let ground = DecisionContext { visited: Some(&run.visited), ..ground };
+    // What supersedes a handoff comes from the step before it.
+    let is_earlier = matches!(command, Command::Create(it) if it.supersedes.is_some());
+    let at = run.current().filter(|_| !is_earlier).and_then(|it| match &it.to.place {
+        Place::Step(step) => Some(step),
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    });
+    let ground = DecisionContext { visited: Some(&run.visited), at, ..ground };
     let mut draft = Draft::new(run.clone(), ground);
     passed::carry_from_before(&mut draft);
     match command {

@@ -6,6 +6,7 @@
 use std::fmt;
 
 pub mod kind;
+pub mod request;
 
 /// One value of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]

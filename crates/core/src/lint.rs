@@ -8,11 +8,13 @@ mod blanks;
 mod claims;
 mod counts;
 mod facts;
+mod failed_checks;
 mod instructions;
 mod invisible;
 mod marks;
 mod measure;
 pub(crate) mod nature;
+mod numbers;
 mod persons;
 mod points;
 mod ranges;
@@ -23,15 +25,17 @@ mod secrets;
 mod settings;
 mod sink;
 mod state;
+mod structure;
 mod summary;
 mod texts;
 mod tokens;
 mod vague;
+mod vocabulary;
 
 use std::borrow::Cow;
 
 pub use artifacts::paths;
-pub use facts::{Facts, FileFact, RunFact};
+pub use facts::{Facts, FileFact, Parties, RunFact, StepFact};
 pub use receiving::{Point, ReceiverAnswer, checklist};
 pub use rule::{LintRule, Severity};
 pub use score::{Score, ScorePart};
@@ -41,6 +45,7 @@ pub(crate) use texts::{rules_of_key, rules_of_text};
 
 use crate::contract::{Body, Contract, Profile};
 use crate::document::Node;
+use crate::document::kind::DocumentKind;
 use crate::problem::Problem;
 use sink::Sink;
 
@@ -103,6 +108,7 @@ pub fn findings(document: &Node, facts: &Facts) -> Vec<Finding> {
 }
 
 fn run_rules(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+    let kind = DocumentKind::of(body.document);
     texts::check(body.document, sink);
     summary::check(body, sink);
     measure::check(body, sink);
@@ -111,7 +117,11 @@ fn run_rules(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     points::check(body, sink);
     claims::check(body, sink);
     counts::check(body, sink);
-    state::check(body, facts, sink);
+    state::check(body, kind, facts, sink);
+    structure::check(body, kind, facts, sink);
+    vocabulary::check(body, kind, sink);
+    numbers::check(body, kind, sink);
+    failed_checks::check(body, kind, sink);
 }
 
 impl LintReport {

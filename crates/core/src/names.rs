@@ -72,6 +72,29 @@ pub enum NameError {
     ReservedPrincipal,
 }
 
+impl NameError {
+    /// A stable code: a text that people write is no name.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Empty { what } | Self::TooLong { what, .. } | Self::Invisible { what, .. }
+                if [A_REASON, A_TEXT].contains(what) =>
+            {
+                "bad_text"
+            }
+            Self::NotKebab { .. }
+            | Self::NotCommit { .. }
+            | Self::Empty { .. }
+            | Self::TooLong { .. }
+            | Self::Invisible { .. }
+            | Self::Reserved { .. }
+            | Self::ReservedPrincipal => "bad_name",
+        }
+    }
+}
+
+const A_REASON: &str = "a reason";
+const A_TEXT: &str = "a text";
+
 const MOST_KEBAB_BYTES: usize = 64;
 const MOST_KEY_BYTES: usize = 200;
 const MOST_REASON_CHARS: usize = 1000;
@@ -191,7 +214,7 @@ impl Principal {
 
 impl FreeText {
     pub fn parse(words: &str) -> Result<Self, NameError> {
-        bounded("a text", words, MOST_WORDS_CHARS).map(Self)
+        bounded(A_TEXT, words, MOST_WORDS_CHARS).map(Self)
     }
 
     /// As a reason, truncated to the length of one.
@@ -202,7 +225,7 @@ impl FreeText {
 
 impl Reason {
     pub fn parse(reason: &str) -> Result<Self, NameError> {
-        bounded("a reason", reason, MOST_REASON_CHARS).map(Self)
+        bounded(A_REASON, reason, MOST_REASON_CHARS).map(Self)
     }
 
     /// As [`Reason::parse`], for text that Baton took out of a package: cut rather than refused.

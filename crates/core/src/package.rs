@@ -72,6 +72,17 @@ impl Package {
         self.body().member("error").is_some_and(|it| !it.is_blank())
     }
 
+    /// The phase that the metadata block names for the work that follows.
+    pub fn next_phase(&self) -> Option<&str> {
+        let Shape { kind, body } = Shape::of(&self.document);
+        view::next_phase(kind, body)
+    }
+
+    /// The receiver that the metadata block suggests.
+    pub fn next_agent(&self) -> Option<&str> {
+        first_text(self.body(), &["handoff.next_agent"])
+    }
+
     /// True where the sender says of its error that trying again would not help.
     pub fn is_unrecoverable(&self) -> bool {
         let error = self.body().member("error").or_else(|| self.document.member("error"));

@@ -22,6 +22,13 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// Where and what, without the rule: for a line that ends with a code of its own.
+    pub fn sentence(&self) -> String {
+        format!("{}: {}", self.path, self.message)
+    }
+}
+
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {} [{}]", self.path, self.message, self.rule)

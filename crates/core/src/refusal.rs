@@ -25,6 +25,10 @@ pub enum Refusal {
     AlreadyAccepted { handoff: HandoffNo, holder: AgentId },
     #[error("only `{allowed}` may {command} {handoff}, not `{by}`")]
     NotYours { command: &'static str, handoff: HandoffNo, allowed: AgentId, by: AgentId },
+    #[error(
+        "{handoff} is from `{sender}`, not from `{said}`; correct `from` in the acknowledgement"
+    )]
+    NotTheSender { handoff: HandoffNo, sender: AgentId, said: AgentId },
     #[error("`{by}` does not have the baton: {whereabouts}")]
     NotHolder { by: AgentId, whereabouts: String },
     #[error("{handoff} is not accepted yet; accept it, then hand on")]
@@ -41,6 +45,10 @@ pub enum Refusal {
     },
     #[error("the step `{step}` has several ways on for `{outcome}`; name one of {choices}")]
     ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
+    #[error(
+        "the document says `{phase}` for `handoff.next_phase`, but {why}; correct the one or the other"
+    )]
+    WrongPhase { phase: String, why: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
     /// Without a contract, only the linter refuses.
@@ -147,11 +155,13 @@ impl Refusal {
             Self::WrongState { handoff, .. } => ("wrong_state", Conflict, Some(handoff)),
             Self::AlreadyAccepted { handoff, .. } => ("already_accepted", Conflict, Some(handoff)),
             Self::NotYours { handoff, .. } => ("not_yours", Conflict, Some(handoff)),
+            Self::NotTheSender { handoff, .. } => ("not_the_sender", Unacceptable, Some(handoff)),
             Self::NotHolder { .. } => ("not_holder", Conflict, None),
             Self::AcceptFirst { handoff } => ("accept_first", Conflict, Some(handoff)),
             Self::Duplicate { handoff, .. } => ("duplicate", Conflict, Some(handoff)),
             Self::NotAnEdge { .. } => ("not_an_edge", Unacceptable, None),
             Self::ChooseReceiver { .. } => ("choose_receiver", Unacceptable, None),
+            Self::WrongPhase { .. } => ("wrong_phase", Unacceptable, None),
             Self::NotOptional { .. } => ("not_optional", Unacceptable, None),
             Self::Contract { contract: Some(_), .. } => ("contract", Unacceptable, None),
             Self::Contract { contract: None, .. } => ("lint", Unacceptable, None),

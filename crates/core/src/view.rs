@@ -30,6 +30,8 @@ pub struct View {
     /// The story that the document is about.
     pub subject: Subject,
     pub claim: Option<OutcomeClaim>,
+    /// The phase that the sender wants next, in the metadata block.
+    pub next_phase: Option<String>,
     pub summary: Option<String>,
     /// Why this receiver, or why the work goes back.
     pub reason: Option<String>,
@@ -75,6 +77,7 @@ impl View {
             external_id: owned(&["id", "handoff_id"]),
             subject: Subject::of(body),
             claim: OutcomeClaim::of(kind, body),
+            next_phase: next_phase(kind, body).map(str::to_owned),
             summary: owned(&["summary", "context.summary"]),
             reason: owned(&["to.reason", "reason", "feedback"]),
             context: owned(&["handoff.context", "context"]),
@@ -93,6 +96,19 @@ impl View {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let artifacts = self.artifacts.iter().filter_map(|it| it.path.as_deref());
         artifacts.chain(self.files.iter().map(String::as_str))
+    }
+}
+
+/// Only the metadata block has phases.
+pub(crate) fn next_phase(kind: DocumentKind, body: &Node) -> Option<&str> {
+    match kind {
+        DocumentKind::MetadataBlock(_) => first_text(body, &["handoff.next_phase"]),
+        DocumentKind::XmlHandoff
+        | DocumentKind::WorkflowComplete
+        | DocumentKind::YamlHandoff
+        | DocumentKind::YamlGate
+        | DocumentKind::Acknowledgement(_)
+        | DocumentKind::Payload => None,
     }
 }
 

@@ -10,6 +10,7 @@ use baton_core::run::{HandoffNo, RunId};
 use baton_store::{HandoffRef, RunRef, RunRow};
 
 use crate::cache::Loaded;
+use crate::names::{handoff_name, run_name};
 use crate::starts::MeantStory;
 use crate::{Caller, CommandResult, Engine, EngineError};
 
@@ -117,8 +118,9 @@ impl Engine {
         run: RunId,
         command: Command,
     ) -> Result<CommandResult, EngineError> {
+        let files = self.files_of(command.package()).await;
         let decide = |loaded: &Loaded, ground: DecisionContext<'_>| {
-            decide::decide(&loaded.run, &command, ground)
+            decide::decide(&loaded.run, &command, DecisionContext { files: Some(&files), ..ground })
         };
         let outcome = self.carry_out(caller, run, decide).await;
         let Err(EngineError::Refused { refusal, handoff: None }) = outcome else { return outcome };
@@ -213,20 +215,4 @@ impl Engine {
 
 pub(crate) fn nothing() -> Package {
     Package::new(Format::Json, "{}", Node::map([]))
-}
-
-pub(crate) fn run_name(which: &RunRef) -> String {
-    match which {
-        RunRef::Id(id) => id.to_string(),
-        RunRef::Number(number) => number.to_string(),
-        RunRef::OpenOf(story) | RunRef::LatestOf(story) => story.to_string(),
-    }
-}
-
-pub(crate) fn handoff_name(which: &HandoffRef) -> String {
-    match which {
-        HandoffRef::Number(number) => number.to_string(),
-        HandoffRef::Id(id) => id.0.to_string(),
-        HandoffRef::InRun(run, no) => format!("{no} of run {run}"),
-    }
 }

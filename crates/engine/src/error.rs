@@ -131,7 +131,7 @@ impl EngineError {
             EngineError::NoSuchStory { .. } => "no_such_story",
             EngineError::AmbiguousName { .. } => "ambiguous_name",
             EngineError::WhichRun { .. } => "which_run",
-            EngineError::BadName(_) => "bad_name",
+            EngineError::BadName(error) => error.code(),
             EngineError::StoryTooLarge { .. } => "story_too_large",
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",

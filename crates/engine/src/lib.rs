@@ -26,6 +26,7 @@ mod reader;
 mod rebuild;
 mod receive;
 mod starts;
+mod request;
 pub mod stored;
 mod stories;
 mod sweeper;
@@ -49,6 +50,7 @@ use baton_store::{
     Append, AppendError, Definition, HandoffRef, HandoffRow, IdempotencyRecord, Position, RunRef,
     Store, StoreError, Version,
 };
+use baton_wire::builtin;
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
@@ -386,6 +388,9 @@ impl Engine {
     fn ground<'a>(&'a self, workflow: &'a Workflow) -> DecisionContext<'a> {
         DecisionContext {
             visited: None,
+            at: None,
+            files: None,
+            implied: builtin::contracts(),
             workflow,
             agents: self.catalog.agents(),
             now: self.clock.now(),

@@ -205,3 +205,19 @@ fn ambiguous(name: &str, what: String, spellings: [String; 2]) -> EngineError {
     let spellings = format!("`{one}` or `{other}`");
     EngineError::AmbiguousName { name: name.to_owned(), what, spellings }
 }
+
+pub(crate) fn run_name(which: &RunRef) -> String {
+    match which {
+        RunRef::Id(id) => id.to_string(),
+        RunRef::Number(number) => number.to_string(),
+        RunRef::OpenOf(story) | RunRef::LatestOf(story) => story.to_string(),
+    }
+}
+
+pub(crate) fn handoff_name(which: &HandoffRef) -> String {
+    match which {
+        HandoffRef::Number(number) => number.to_string(),
+        HandoffRef::Id(id) => id.0.to_string(),
+        HandoffRef::InRun(run, no) => format!("{no} of run {run}"),
+    }
+}

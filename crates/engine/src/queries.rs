@@ -12,12 +12,12 @@ use crate::{CommandResult, Engine, EngineError};
 impl Engine {
     pub(crate) async fn run(&self, which: &RunRef) -> Result<RunRow, EngineError> {
         let row = self.store.run(which).await?;
-        row.ok_or_else(|| EngineError::NoSuchRun { which: crate::commands::run_name(which) })
+        row.ok_or_else(|| EngineError::NoSuchRun { which: crate::names::run_name(which) })
     }
 
     pub(crate) async fn handoff(&self, which: &HandoffRef) -> Result<HandoffRow, EngineError> {
         let row = self.store.handoff(which).await?;
-        let which = || EngineError::NoSuchHandoff { which: crate::commands::handoff_name(which) };
+        let which = || EngineError::NoSuchHandoff { which: crate::names::handoff_name(which) };
         row.ok_or_else(which)
     }
 

@@ -7,9 +7,11 @@ use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token};
 use baton_core::contract::Profile;
 use baton_core::document::kind::DocumentKind;
+use baton_core::document::request::{PipelineRequest, RequestAction};
 use baton_core::names::{AgentId, FreeText, NameError, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::package::Package;
+use baton_core::problem::Problem;
 use baton_core::run::{Baton, HandoffNo};
 use baton_core::view::{Meaning, OutcomeClaim, View};
 use baton_store::{HandoffRef, RunRef, RunRow};
@@ -58,6 +60,19 @@ impl Engine {
         package: Package,
         hints: &DocumentHints,
     ) -> Result<ReceiveResult, EngineError> {
+        if let Some(request) = PipelineRequest::of(&package.document) {
+            let outcome = match self.repeated(caller).await? {
+                Some(outcome) => outcome,
+                None => self.carry_out_request(caller, request, hints).await?,
+            };
+            return Ok(match request.action {
+                RequestAction::Create => ReceiveResult::Moved(outcome),
+                RequestAction::Accept
+                | RequestAction::Reject
+                | RequestAction::Clarify
+                | RequestAction::Answer => ReceiveResult::TakenUp(outcome),
+            });
+        }
         let view = View::of(&package.document);
         let is_note = view.claim.as_ref().is_some_and(|it| it.meaning == Meaning::UnderWay);
         let is_acknowledgement = matches!(view.kind, DocumentKind::Acknowledgement(_));
@@ -84,7 +99,7 @@ impl Engine {
     ) -> Result<CommandResult, EngineError> {
         let acknowledgement = Acknowledgement::read(&package.document, package.text.clone());
         let acknowledgement = acknowledgement.map_err(|problems| {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            let problems: Vec<String> = problems.iter().map(Problem::sentence).collect();
             EngineError::BadDocument { why: problems.join("; ") }
         })?;
         let which = match (&hints.handoff, &hints.run) {
@@ -111,12 +126,17 @@ impl Engine {
         view: &View,
         hints: &DocumentHints,
     ) -> Result<CommandResult, EngineError> {
+        let outcome = outcome_of(view)?;
+        // The metadata block of a blocked agent names no receiver. One that does goes to the
+        // contract, which says so.
+        let is_blocked = outcome == Some(StepOutcome::Blocked)
+            && matches!(view.kind, DocumentKind::MetadataBlock(_));
         let receiver = match (&hints.to, &view.receiver) {
             (Some(to), _) => Some(to.clone()),
+            (None, Some(_)) if is_blocked => None,
             (None, Some(named)) => Some(agent("the receiver", named)?),
             (None, None) => None,
         };
-        let outcome = outcome_of(view)?;
         let Some(to) = receiver else {
             let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: NO_END.into() })?;
             return self.end_step(caller, package, view, hints, outcome).await;
@@ -254,25 +274,36 @@ impl Engine {
         if let (Some(from), None) = (&named, hints.fence) {
             return Ok((from.clone(), None));
         }
-        let row = match within {
-            RunTarget::Run(which) => self.store.run(which).await?,
-            RunTarget::Story { key, .. } => self.open_run(key).await?,
-        };
+        let row = self.row_within(within).await?;
         let held = row.as_ref().and_then(|it| match it.run.baton() {
             Baton::Held { handoff } => it.run.handoff(*handoff),
             Baton::Offered { .. } | Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
                 None
             }
         });
-        // A fencing token needs a held handoff: a sender that holds nothing any more is refused.
-        let token = match (row.as_ref(), hints.fence) {
-            (Some(row), Some(fence)) => Some(Token { handoff: current_handoff(row)?, fence }),
-            (Some(_) | None, None) => None,
-            (None, Some(_)) => return Err(EngineError::SenderUnknown),
-        };
+        let token = token(row.as_ref(), hints)?;
         match named.or_else(|| held.map(|it| it.to.agent.clone())) {
             Some(from) => Ok((from, token)),
             None => Err(EngineError::SenderUnknown),
+        }
+    }
+
+    /// The sender's fencing token, for a sender that is known.
+    pub(crate) async fn token_within(
+        &self,
+        within: &RunTarget,
+        hints: &DocumentHints,
+    ) -> Result<Option<Token>, EngineError> {
+        if hints.fence.is_none() {
+            return Ok(None);
+        }
+        token(self.row_within(within).await?.as_ref(), hints)
+    }
+
+    async fn row_within(&self, within: &RunTarget) -> Result<Option<RunRow>, EngineError> {
+        match within {
+            RunTarget::Run(which) => Ok(self.store.run(which).await?),
+            RunTarget::Story { key, .. } => self.open_run(key).await,
         }
     }
 
@@ -294,6 +325,15 @@ impl Engine {
 }
 
 const NO_END: &str = "it names no receiver, and no outcome with which its step would have ended";
+
+/// A fencing token needs a held handoff: a sender that holds nothing any more is refused.
+fn token(row: Option<&RunRow>, hints: &DocumentHints) -> Result<Option<Token>, EngineError> {
+    match (row, hints.fence) {
+        (Some(row), Some(fence)) => Ok(Some(Token { handoff: current_handoff(row)?, fence })),
+        (Some(_) | None, None) => Ok(None),
+        (None, Some(_)) => Err(EngineError::SenderUnknown),
+    }
+}
 
 /// The handoff that the baton is with.
 fn current_handoff(row: &RunRow) -> Result<HandoffNo, EngineError> {

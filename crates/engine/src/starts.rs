@@ -2,7 +2,7 @@
 
 use baton_core::command::{Command, Create, StartAt};
 use baton_core::contract::Profile;
-use baton_core::decide::{self, First, RunStart};
+use baton_core::decide::{self, DecisionContext, First, RunStart};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
 use baton_core::package::Package;
@@ -164,7 +164,12 @@ impl Engine {
             return Ok(outcome);
         }
         caller.still_meant(Version::NONE)?;
-        let ground = self.ground(&entry.workflow);
+        let package = match &first {
+            First::Handoff(create) => Some(&create.package),
+            First::AtStep(_) => None,
+        };
+        let files = self.files_of(package).await;
+        let ground = DecisionContext { files: Some(&files), ..self.ground(&entry.workflow) };
         let start = RunStart {
             run: RunId(self.clock.as_fresh().id()),
             story: story.key.clone(),

@@ -1,10 +1,12 @@
 //! Checks the files that a package names, where a workspace is accessible.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use baton_core::command::{Accept, Command};
 use baton_core::document::Node;
-use baton_core::lint::Facts;
+use baton_core::lint::{self, Facts, FileFact};
+use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::HandoffRef;
 
@@ -47,6 +49,17 @@ impl Engine {
         };
         let texts = self.whole_texts(run, row.package).await?;
         Ok(row.package.and_then(|it| texts.content(it)).and_then(stored::document))
+    }
+
+    /// What is on the disk of the files that a package names. A package that names none costs
+    /// nothing.
+    pub(crate) async fn files_of(&self, package: Option<&Package>) -> BTreeMap<String, FileFact> {
+        let named = package.filter(|_| self.workspace.is_some());
+        let named = named.filter(|it| !lint::paths(&it.document).is_empty());
+        match named {
+            Some(package) => self.facts(Some(Node::clone(&package.document))).await.files,
+            None => BTreeMap::new(),
+        }
     }
 
     /// Without a workspace, no facts are known.

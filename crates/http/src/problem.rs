@@ -198,7 +198,7 @@ impl From<FormatError> for ApiProblem {
 
 impl From<NameError> for ApiProblem {
     fn from(error: NameError) -> Self {
-        Self::malformed("bad_name", error.to_string())
+        Self::malformed(error.code(), error.to_string())
     }
 }
 

@@ -6,6 +6,7 @@ use baton_core::command::LeaseTime;
 use baton_core::document::Node;
 use baton_core::names::Reason;
 use baton_core::outcome::Outcome;
+use baton_core::problem::Problem;
 use baton_wire::{formats, json};
 use serde_json::value::RawValue;
 
@@ -66,7 +67,7 @@ fn read_acknowledgement(
     text: &str,
 ) -> Result<Option<Acknowledgement>, ApiProblem> {
     Acknowledgement::read(document, text).map(Some).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = problems.iter().map(Problem::sentence).collect();
         ApiProblem::malformed("bad_acknowledgement", problems.join("; "))
     })
 }

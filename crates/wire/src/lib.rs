@@ -16,6 +16,7 @@ pub mod story_file;
 pub mod workflow_file;
 
 pub mod builtin;
+pub mod requirements;
 pub mod run_log;
 pub mod schema;
 

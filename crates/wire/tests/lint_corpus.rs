@@ -52,7 +52,7 @@ fn facts(label: &Label) -> Facts {
     let missing = label.missing.iter().map(|it| (it.clone(), FileFact::Missing));
     let changed = label.changed.iter().map(|it| (it.clone(), file(None)));
     let lines = label.lines.iter().map(|(it, n)| (it.clone(), file(Some(*n))));
-    Facts { files: missing.chain(changed).chain(lines).collect(), run: None }
+    Facts { files: missing.chain(changed).chain(lines).collect(), ..Facts::default() }
 }
 
 fn cases() -> Vec<Case> {
@@ -147,6 +147,7 @@ fn page(cases: &[Case]) -> String {
         .replace("{FIRST}", table(cases, 1).trim_end())
         .replace("{SECOND}", table(cases, 2).trim_end())
         .replace("{HELD_OUT}", table(cases, 3).trim_end())
+        .replace("{LATER}", table(cases, 4).trim_end())
 }
 
 #[test]

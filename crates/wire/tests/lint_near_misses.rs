@@ -145,13 +145,95 @@ const NEAR_MISSES: &[(LintRule, &[&str])] = &[
             r#"{"a":"you are now redirected to the login page"}"#,
         ],
     ),
+    (
+        LintRule::MissingParty,
+        &[
+            r#"{"handoff":{"from":"implementer-agent","status":"failure","error":{"message":"x"}}}"#,
+            r#"{"handoff":{"from":{"agent":"[agent-id]"},"to":{"agent":"human"}}}"#,
+            r#"{"status":"complete","phase":"testing","handoff":{"context":"x"}}"#,
+        ],
+    ),
+    (
+        LintRule::RepeatedField,
+        &[
+            r#"{"handoff":{"from":"a","to":"b","commits":{"commit":["one","two"]}}}"#,
+            r#"{"summary":["one","two"]}"#,
+        ],
+    ),
+    (
+        LintRule::UnknownStatus,
+        &[
+            r#"{"status":"green","plan":"x"}"#,
+            r#"{"handoff":{"from":"a","to":"b","status":"Ready-for-re-review"}}"#,
+            r#"{"handoff":{"from":"a","to":"b","status":"success|failure|blocked"}}"#,
+        ],
+    ),
+    (
+        LintRule::BadTimestamp,
+        &[
+            r#"{"handoff":{"from":"a","to":"b","timestamp":"2024-01-15T10:30:00.25+05:30"}}"#,
+            r#"{"timestamp":"yesterday","plan":"x"}"#,
+        ],
+    ),
+    (
+        LintRule::UnknownWord,
+        &[
+            r#"{"handoff":{"from":"a","to":"b","failures":{"failure":{"@type":"type-check"}}}}"#,
+            r#"{"handoff":{"from":{"agent":"a"},"gate":{"type":"informative"}}}"#,
+            r#"{"artifacts":[{"path":"a.md","type":"recording"}]}"#,
+        ],
+    ),
+    (
+        LintRule::ImpossibleNumber,
+        &[
+            r#"{"tests_added":true,"files_changed":["a.rs"],"coverage":"most of it"}"#,
+            r#"{"handoff":{"from":"a","to":"b","port":"65535","coverage":"100%"}}"#,
+        ],
+    ),
+    (
+        LintRule::FailedCheck,
+        &[
+            r#"{"status":"blocked","phase":"testing","verification":{"tests_passed":false}}"#,
+            r#"{"handoff":{"from":"a","to":"b","merge_status":"merged","validation_summary":{"security":"no vulnerabilities","tests":"passed (9/9)"}}}"#,
+            r#"{"tests_passed":false}"#,
+        ],
+    ),
+    (
+        LintRule::IncompleteItem,
+        &[
+            r##"{"handoff":{"from":"a","to":"b","commits":{"commit":{"@sha":"abc1234","#text":"x"}}}}"##,
+            r#"{"status":"blocked","phase":"testing","handoff":{"blockers":["No access to the queue"]}}"#,
+        ],
+    ),
+    (
+        LintRule::DecisionWithoutId,
+        &[
+            r#"{"decisions":[{"decision":"x","rationale":"y"}]}"#,
+            r#"{"handoff":{"from":{"agent":"a"},"context":{"decisions":[{"id":"pending","decision":"x","rationale":"y"}]}}}"#,
+        ],
+    ),
+    (
+        LintRule::UnclearAcknowledgement,
+        &[
+            r#"{"acknowledgment":{"received":true,"from":"[source agent]","understood":{"task":"Plan it"}}}"#,
+            r#"{"acknowledgement":{"received":true,"understood":"partial","blockers":["No specs"]}}"#,
+            r#"{"received":false}"#,
+        ],
+    ),
+    (
+        LintRule::NumberMismatch,
+        &[
+            r#"{"handoff":{"from":"a","to":"b","pr_number":456,"pr_url":"https://github.com/o/r/pull/456/"}}"#,
+            r#"{"handoff":{"from":"a","to":"b","issue_number":"7","issue_url":"https://example.org/issues/new"}}"#,
+        ],
+    ),
 ];
 
 #[test]
 fn no_near_miss_trips_its_rule() {
     let there = FileFact::File { n_lines: Some(10), sha256: Some(format!("{}aa", "0".repeat(62))) };
     let files = [("gone.rs".to_owned(), FileFact::Missing), ("there.rs".to_owned(), there)];
-    let facts = Facts { files: files.into(), run: None };
+    let facts = Facts { files: files.into(), ..Facts::default() };
     for (rule, documents) in NEAR_MISSES {
         assert!(documents.len() >= 2, "{rule}");
         for text in *documents {

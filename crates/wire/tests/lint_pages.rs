@@ -27,7 +27,7 @@ fn facts() -> Facts {
     let there = FileFact::File { n_lines: Some(10), sha256: Some("0".repeat(64)) };
     let files =
         [("docs/gone.md".to_owned(), FileFact::Missing), ("docs/there.md".to_owned(), there)];
-    Facts { files: files.into(), run: None }
+    Facts { files: files.into(), ..Facts::default() }
 }
 
 #[test]

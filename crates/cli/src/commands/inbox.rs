@@ -46,7 +46,8 @@ fn show_item(api: &Api, item: &InboxItemDocument) {
     }
     let n_before = item.trail.len().saturating_sub(TRAIL);
     if n_before > 0 {
-        show::answer(&show::dim(&format!("{n_before} earlier handoffs")));
+        let handoffs = if n_before == 1 { "handoff" } else { "handoffs" };
+        show::answer(&show::dim(&format!("{n_before} earlier {handoffs}")));
     }
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
     let row =

@@ -4,7 +4,9 @@ mod edge;
 mod report;
 mod sarif;
 
-use baton_core::lint::{self, Facts, LintReport, LintRule, Settings, Severity, Silence};
+use baton_core::document::Node;
+use baton_core::document::request::{PipelineRequest, RequestAction};
+use baton_core::lint::{self, Facts, LintReport, LintRule, Parties, Settings, Severity, Silence};
 use baton_core::names::AgentId;
 use baton_core::package;
 use baton_engine::Workspace as _;
@@ -75,18 +77,21 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
         let format = Some(document.format);
         looked.push(match formats::decode(document.format, &document.text) {
             Ok(tree) => {
-                let edge = edges.of_document(&tree, said.as_ref());
+                let package = Linted::of(&tree);
+                let edge =
+                    edges.of_document(package.document, said.as_ref().or(package.edge.as_ref()));
                 let facts = match args.no_workspace {
                     true => Facts::default(),
-                    false => folder.facts(&tree),
+                    false => folder.facts(package.document),
                 };
                 let report = lint::lint(&lint::LintSubject {
-                    document: &tree,
+                    document: package.document,
                     contract: edge.contract,
-                    facts: &facts,
+                    facts: &Facts { parties: package.parties, ..facts },
                     settings: &settings,
                     file: Some(file),
                 });
+                let report = package.at_its_place(report);
                 let contract = edge.contract.map(|it| it.name.clone());
                 let min_score = args.min_score.or(edge.min_score).or(settings.min_score);
                 Looked { file: file.clone(), format, contract, report: Ok(report), min_score }
@@ -102,6 +107,39 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     match looked.iter().filter(|it| it.is_bad()).count() {
         0 => Ok(()),
         n => Err(Failure::Broken { what: format!("errors in {n} of {} files", looked.len()) }),
+    }
+}
+
+/// The package in a document: the document itself, or the payload of a request to hand it on.
+struct Linted<'a> {
+    document: &'a Node,
+    /// From whom to whom, where the request around the package says so.
+    edge: Option<(AgentId, AgentId)>,
+    parties: Parties,
+}
+
+impl<'a> Linted<'a> {
+    fn of(document: &'a Node) -> Self {
+        let request = PipelineRequest::of(document).filter(|it| it.action == RequestAction::Create);
+        let whole = Self { document, edge: None, parties: Parties::InDocument };
+        request.map_or(whole, |it| {
+            let agent = |key: &str| AgentId::parse(it.text(key)?).ok();
+            let edge = agent("fromAgent").zip(agent("toAgent"));
+            Self { document: it.payload().unwrap_or(&Node::Null), edge, parties: Parties::Known }
+        })
+    }
+
+    /// Paths from the top of the document.
+    fn at_its_place(&self, mut report: LintReport) -> LintReport {
+        match self.parties {
+            Parties::InDocument => {}
+            Parties::Known => {
+                for finding in &mut report.findings {
+                    finding.path = format!("payload.{}", finding.path);
+                }
+            }
+        }
+        report
     }
 }
 

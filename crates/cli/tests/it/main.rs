@@ -15,6 +15,7 @@ mod handoffs;
 mod health;
 mod hostile;
 mod init;
+mod judged;
 mod killed;
 mod lost_data;
 mod moves;

@@ -239,7 +239,7 @@ fn every_no_has_its_status_and_says_what_to_do() {
         "handoffId",
     );
     no(json!({ "action": "accept", "handoffId": 99 }), 404, "no_such_handoff", "99");
-    no(json!({ "action": "reject", "handoffId": 1, "reason": " " }), 400, "bad_name", "empty");
+    no(json!({ "action": "reject", "handoffId": 1, "reason": " " }), 400, "bad_text", "empty");
     no(create("analyst", "nobody", plan.clone()), 400, "unknown_agent", "analyst");
     no(create("analyst", "implementer", plan.clone()), 409, "duplicate", "HO-001");
     no(create("documenter", "reviewer", plan), 409, "not_holder", "implementer");

@@ -28,7 +28,7 @@ fn a_list_may_have_to_hold_something() {
     check(attempted(), &Node::map([("attempted", texts(&["read the docs"]))]), "");
     check(attempted(), &Node::map([]), "attempted: is missing: why [missing]");
     let empty = Node::map([("attempted", texts(&[]))]);
-    check(attempted(), &empty, "attempted: has 0 items; it takes 1: why [missing]");
+    check(attempted(), &empty, "attempted: needs at least 1, and has none: why [missing]");
     let text = Node::map([("attempted", Node::text("much"))]);
     check(attempted(), &text, "attempted: is text, not a list: why [wrong_type]");
 }
@@ -99,7 +99,7 @@ fn a_list_may_be_shorter_than_its_count_but_never_longer() {
 #[test]
 fn a_case_may_be_several_words_or_none_at_all() {
     let when = |test: WhenTest| ContractRule {
-        when: vec![When { field: "status".to_owned(), test }],
+        when: vec![When { field: "status".to_owned(), others: Vec::new(), test }],
         ..rule("context", Check::Present)
     };
     let words = || vec!["blocked".to_owned(), "needs_review".to_owned()];

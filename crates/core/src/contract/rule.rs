@@ -57,6 +57,8 @@ pub struct Counted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct When {
     pub field: String,
+    /// Further fields: the condition holds for any of them, and its negation for none.
+    pub others: Vec<String>,
     pub test: WhenTest,
 }
 
@@ -75,15 +77,18 @@ pub enum WhenTest {
 impl When {
     pub fn is(field: &str, words: &[&str]) -> Self {
         let words = words.iter().map(|it| (*it).to_owned()).collect();
-        Self { field: field.to_owned(), test: WhenTest::Is(words) }
+        Self { field: field.to_owned(), others: Vec::new(), test: WhenTest::Is(words) }
     }
 
     fn holds(&self, body: &Body<'_>) -> bool {
-        let node = body.at(&self.field);
+        let nodes =
+            || std::iter::once(&self.field).chain(&self.others).filter_map(|it| body.at(it));
         let is_among = |words: &[String]| {
-            node.and_then(Node::scalar_text).is_some_and(|it| words.iter().any(|word| word == it))
+            let is_one =
+                |it: &Node| it.scalar_text().is_some_and(|it| words.iter().any(|word| word == it));
+            nodes().any(is_one)
         };
-        let is_there = || node.is_some_and(|it| !it.is_blank());
+        let is_there = || nodes().any(|it| !it.is_blank());
         match &self.test {
             WhenTest::Is(words) => is_among(words),
             WhenTest::IsNot(words) => !is_among(words),
@@ -234,7 +239,9 @@ impl ContractRule {
                 Problem::new(path, "wrong_type", message)
             }
             Some(_) => {
-                let message = format!("has {n_items} items; it takes {least}: {}", self.about);
+                let found =
+                    if n_items == 0 { "none".to_owned() } else { format!("only {n_items}") };
+                let message = format!("needs at least {least}, and has {found}: {}", self.about);
                 Problem::new(path, "missing", message)
             }
         }

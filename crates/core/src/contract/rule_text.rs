@@ -32,12 +32,15 @@ impl ContractRule {
 
 impl When {
     fn words(&self) -> String {
-        let field = &self.field;
+        let fields: Vec<&str> =
+            std::iter::once(&self.field).chain(&self.others).map(String::as_str).collect();
+        let field = fields.join(" or ");
         match &self.test {
             WhenTest::Is(words) => format!("{field} is {}", words.join(" or ")),
             WhenTest::IsNot(words) => format!("{field} is not {}", words.join(" or ")),
             WhenTest::Present => format!("{field} is there"),
-            WhenTest::Absent => format!("{field} is not there"),
+            WhenTest::Absent if self.others.is_empty() => format!("{field} is not there"),
+            WhenTest::Absent => format!("none of {} is there", fields.join(", ")),
         }
     }
 }

@@ -4,11 +4,14 @@ use super::draft::{Draft, require_agent, wrong_state};
 use super::frame;
 use super::passed;
 use super::question;
+use crate::acknowledgement;
 use crate::command::Accept;
 use crate::content::ContentId;
 use crate::event::{EvidenceEvent, FrameEvent, HandoffEvent, LeaseEvent, StepEvent};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Verdict};
+use crate::names::AgentId;
 use crate::outcome::Outcome;
+use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, RunStatus, State};
 use crate::workflow::Place;
@@ -28,6 +31,10 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
             return Err(Refusal::AlreadyAccepted { handoff: handoff.no, holder });
         }
     }
+    if let Some(said) = accept.acknowledgement.as_ref().and_then(|it| it.from.as_ref()) {
+        is_sender(draft, &handoff, said)?;
+    }
+    tell_failed(draft, accept);
     // An acknowledgement that asks a question opens a clarification instead of accepting.
     if let Some(words) = accept.acknowledgement.as_ref().and_then(|it| it.question()) {
         draft.open_work(handoff.no)?;
@@ -58,6 +65,28 @@ fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
         let (detail, fence) = (None, None);
         draft.emit(EvidenceEvent::Recorded { handoff, check, verdict, detail, fence });
     }
+}
+
+/// The sender as the receiver may know it: of the handoff, or of the work in it where another agent
+/// offered it again.
+fn is_sender(draft: &Draft<'_>, handoff: &Handoff, said: &AgentId) -> Result<(), Refusal> {
+    let at_source = || draft.workflow().agents_at(&handoff.forward.from).contains(said);
+    if handoff.from.agent == *said || at_source() {
+        return Ok(());
+    }
+    let sender = handoff.from.agent.clone();
+    Err(Refusal::NotTheSender { handoff: handoff.no, sender, said: said.clone() })
+}
+
+/// A check that failed does not keep the receiver from starting, but it has to know.
+fn tell_failed(draft: &mut Draft<'_>, accept: &Accept) {
+    let checks = accept.acknowledgement.as_ref().map_or(&[][..], |it| &it.checks);
+    let failed = checks.iter().filter(|it| it.verdict == Verdict::Failed);
+    let problem = |it: &Evidence| {
+        let message = acknowledgement::failure(&it.check);
+        Problem::new(it.check.as_str(), "receipt_check", message)
+    };
+    draft.done.warnings.extend(failed.map(problem));
 }
 
 /// Refuses a handoff that is held back until later.

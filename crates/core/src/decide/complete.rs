@@ -3,7 +3,7 @@
 
 use super::accept;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
-use super::edge::{check_contract, check_named};
+use super::edge::{ImpliedWay, check_contract, check_implied, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
     Onward, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from, orchestrator,
@@ -101,12 +101,14 @@ fn finish(
         Route::Edge(step, edge, agent) => along(draft, held, step, edge, agent, work),
         Route::Review(step, edge, agent) => review(draft, held, step, edge, agent, work),
         Route::Error(step) => {
+            let warnings = check_implied(draft.ground, ImpliedWay::Error, work.package, profile)?;
             let package = draft.keep_package(work.package);
             let outcome = work.outcome.unwrap_or(Outcome::Failure);
             end_step(draft, held, step, outcome, Some(package));
             let next = Offer {
                 reason: work.stated_reason().map(|it| draft.keep(it.as_str())),
                 follows: Some(held.no),
+                warnings,
                 ..Offer::new(held.to.clone(), orchestrator(), Some(package))
             };
             draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::Failed));
@@ -121,6 +123,11 @@ fn finish(
             Ok(())
         }
         Route::Ask(step, cause, outcome) => {
+            if outcome == Outcome::Blocked {
+                let warnings =
+                    check_implied(draft.ground, ImpliedWay::Blocked, work.package, profile)?;
+                draft.done.warnings.extend(warnings);
+            }
             ask(draft, held, step, work, cause, outcome);
             Ok(())
         }
@@ -391,8 +398,12 @@ fn give_back(
 ) -> Result<(), Refusal> {
     let failed = || if is_trouble(work) { Outcome::Failure } else { Outcome::Success };
     let outcome = work.outcome.unwrap_or_else(failed);
-    let contract = contract.filter(|_| outcome == Outcome::Success);
-    let warnings = check_named(draft.ground, contract, work.package, profile)?;
+    let warnings = if outcome == Outcome::Blocked {
+        check_implied(draft.ground, ImpliedWay::Blocked, work.package, profile)?
+    } else {
+        let contract = contract.filter(|_| outcome == Outcome::Success);
+        check_named(draft.ground, contract, work.package, profile)?
+    };
     let package = Some(draft.keep_package(work.package));
     let reason = draft.keep_some(work.reason.as_ref());
     draft.complete(held.no, outcome, package);

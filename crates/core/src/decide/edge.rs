@@ -3,15 +3,17 @@
 use super::DecisionContext;
 use crate::contract::{Contract, Profile};
 use crate::document::Node;
-use crate::document::kind::Shape;
-use crate::lint::{self, Facts, Finding, LintSubject, RunFact, Score, ScorePart, Settings};
+use crate::document::kind::{DocumentKind, Shape};
+use crate::lint::{
+    self, Facts, Finding, LintSubject, Parties, RunFact, Score, ScorePart, Settings, StepFact,
+};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::skeleton::{self, PackageRules};
-use crate::workflow::{Edge, Place, Workflow};
+use crate::workflow::{Edge, Place, Step, Workflow};
 
 /// The edge from `place` to an agent, or the refusal that lists the existing ones.
 pub(super) fn edge_to<'a>(
@@ -56,12 +58,18 @@ pub(super) fn check_contract(
     asked: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
     let profile = edge.profile.or(ground.workflow.profile).unwrap_or(asked);
-    let asked = Requirements {
-        contract: edge.contract.as_ref(),
-        min_score: edge.min_score,
-        outcome: Some(edge.on),
-        profile,
-    };
+    let declared = edge.contract.as_ref().and_then(|it| ground.workflow.contract(it));
+    let contract = declared.or_else(|| match edge.on {
+        Outcome::Blocked => implied(ground, ImpliedWay::Blocked, package),
+        Outcome::Success
+        | Outcome::Failure
+        | Outcome::NeedsReview
+        | Outcome::NeedsClarification
+        | Outcome::Skipped
+        | Outcome::Unknown => None,
+    });
+    let asked =
+        Requirements { contract, min_score: edge.min_score, outcome: Some(edge.on), profile };
     check(ground, asked, package)
 }
 
@@ -72,12 +80,62 @@ pub(super) fn check_named(
     package: &Package,
     profile: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
+    let contract = contract.and_then(|it| ground.workflow.contract(it));
     check(ground, Requirements { contract, min_score: None, outcome: None, profile }, package)
+}
+
+/// A way that every workflow has without declaring it.
+#[derive(Clone, Copy)]
+pub(super) enum ImpliedWay {
+    /// The step is blocked: a person is asked, or the agent that delegated gets it back.
+    Blocked,
+    /// An error, to the orchestrator.
+    Error,
+}
+
+/// As [`check_contract`], for a package on a way that the workflow does not declare.
+pub(super) fn check_implied(
+    ground: DecisionContext<'_>,
+    way: ImpliedWay,
+    package: &Package,
+    profile: Profile,
+) -> Result<Vec<Problem>, Refusal> {
+    let contract = implied(ground, way, package);
+    let outcome = match way {
+        ImpliedWay::Blocked => Outcome::Blocked,
+        ImpliedWay::Error => Outcome::Failure,
+    };
+    let asked = Requirements { contract, min_score: None, outcome: Some(outcome), profile };
+    check(ground, asked, package)
+}
+
+/// The contract goes by the kind of the document: the metadata block and the XML handoff have
+/// their own.
+fn implied<'a>(
+    ground: DecisionContext<'a>,
+    way: ImpliedWay,
+    package: &Package,
+) -> Option<&'a Contract> {
+    let Shape { kind, body } = Shape::of(&package.document);
+    let says_blocked = body.member("status").and_then(Node::scalar_text) == Some("blocked");
+    let to = body.member("to").and_then(Node::scalar_text).map(str::trim);
+    let is_to_orchestrator = to == Some(AgentId::ORCHESTRATOR);
+    let name = match (way, kind) {
+        (ImpliedWay::Blocked, DocumentKind::MetadataBlock(_)) => "metadata/*→*",
+        (ImpliedWay::Error, DocumentKind::MetadataBlock(_)) if says_blocked => "metadata/*→*",
+        (ImpliedWay::Error, DocumentKind::XmlHandoff) => "xml/*→orchestrator",
+        (ImpliedWay::Blocked, DocumentKind::XmlHandoff) if is_to_orchestrator => {
+            "xml/*→orchestrator"
+        }
+        (ImpliedWay::Blocked, _) => "implied/blocked",
+        (ImpliedWay::Error, _) => "implied/error",
+    };
+    ground.implied.iter().find(|it| it.name == name)
 }
 
 /// What a package has to satisfy.
 struct Requirements<'a> {
-    contract: Option<&'a String>,
+    contract: Option<&'a Contract>,
     min_score: Option<u8>,
     /// How the sender's step ended, where the edge says it.
     outcome: Option<Outcome>,
@@ -96,7 +154,7 @@ fn check(
     asked: Requirements<'_>,
     package: &Package,
 ) -> Result<Vec<Problem>, Refusal> {
-    let contract = asked.contract.and_then(|name| ground.workflow.contract(name));
+    let contract = asked.contract;
     let document = package.document.as_ref();
     let facts = facts(ground, document);
     let report = lint::lint(&LintSubject {
@@ -146,16 +204,24 @@ pub(super) fn template(
     skeleton::template(&rules, "what was done, and what the receiver has to know")
 }
 
-/// The core knows nothing of files: callers with a disk lint before they send. The run's position
-/// is looked up only for a sender that states one.
+/// The core looks at no file: callers with a disk bring what they saw. The run's position is looked
+/// up only for a sender that states one.
 fn facts(ground: DecisionContext<'_>, document: &Node) -> Facts {
-    let says_state = Shape::of(document).body.member("workflow_state").is_some();
+    let Shape { kind, body } = Shape::of(document);
+    let says_phase =
+        matches!(kind, DocumentKind::MetadataBlock(_)) && body.member("phase").is_some();
+    let says_state = body.member("workflow_state").is_some() || says_phase;
+    let workflow = ground.workflow;
+    let step = |it: &Step| StepFact { id: it.id.to_string(), phase: it.phase.clone() };
     let run = ground.visited.filter(|_| says_state).map(|visited| RunFact {
-        workflow: ground.workflow.name.to_string(),
-        steps: ground.workflow.steps.iter().map(|it| it.id.to_string()).collect(),
+        workflow: workflow.name.to_string(),
+        steps: workflow.steps.iter().map(|it| it.id.to_string()).collect(),
         visited: visited.iter().map(ToString::to_string).collect(),
+        at: ground.at.and_then(|it| workflow.step(it)).map(step),
+        phases: workflow.steps.iter().map(step).collect(),
     });
-    Facts { run, ..Facts::default() }
+    let files = ground.files.cloned().unwrap_or_default();
+    Facts { files, run, parties: Parties::Known }
 }
 
 fn low_score(score: &Score, asked: &Requirements<'_>, settings: &Settings) -> Option<Problem> {

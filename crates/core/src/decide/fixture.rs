@@ -1,5 +1,6 @@
 //! A pipeline, a clock and a few texts for the tests of the rules.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
@@ -18,7 +19,7 @@ use crate::event::{Event, evolve, replay};
 use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
-use crate::lint::Settings;
+use crate::lint::{FileFact, Settings};
 use crate::names::{
     AgentId, CheckName, FreeText, Principal, Reason, StepId, StoryKey, WorkflowName,
 };
@@ -57,6 +58,10 @@ pub(super) struct Tester {
     agents: Agents,
     fresh: Counter,
     pub(super) lint: Settings,
+    /// Contracts for the ways that the workflow does not declare.
+    pub(super) implied: Vec<Contract>,
+    /// What is known of the files that packages name.
+    pub(super) files: BTreeMap<String, FileFact>,
     log: Vec<(Event, Timestamp)>,
     contents: Vec<Content>,
 }
@@ -93,12 +98,26 @@ impl Tester {
             fresh: &fresh,
             lint: &lint,
             visited: None,
+            at: None,
+            files: None,
+            implied: &[],
         };
         let decision = start(&start_command, ground)?;
         let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
         let Decision { run, contents, .. } = decision;
-        let profile = Profile::Lenient;
-        Ok(Self { run, now: START, profile, workflow, agents, fresh, lint, log, contents })
+        Ok(Self {
+            run,
+            now: START,
+            profile: Profile::Lenient,
+            workflow,
+            agents,
+            fresh,
+            lint,
+            implied: Vec::new(),
+            files: BTreeMap::new(),
+            log,
+            contents,
+        })
     }
 
     /// Every event so far.
@@ -144,6 +163,9 @@ impl Tester {
     pub(super) fn ground(&self) -> DecisionContext<'_> {
         DecisionContext {
             visited: None,
+            at: None,
+            files: Some(&self.files),
+            implied: &self.implied,
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,

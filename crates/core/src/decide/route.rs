@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::edge::edge_to;
+use super::phase;
 use crate::command::Way;
 use crate::contract::Profile;
 use crate::gate::GateCause;
@@ -129,7 +130,7 @@ fn at_step<'a>(
             return Ok(Route::Error(step));
         }
         if !is_routed_by_outcome(workflow, &place, work) {
-            let edge = edge_to(workflow, &place, to, edge_outcome)
+            let edge = phase::edge_to(workflow, &place, to, edge_outcome, work.package)
                 .map_err(|it| with_what_to_do(it, step, work.outcome))?;
             return on_edge(step, edge, to.clone(), work.outcome);
         }
@@ -185,7 +186,10 @@ fn by_outcome<'a>(
 ) -> Result<Route<'a>, Refusal> {
     let outcome = edge_outcome.unwrap_or(Outcome::Success);
     if step.edges_on(outcome).next().is_some() {
-        let (edge, agent) = only_edge(workflow, step, outcome)?;
+        let (edge, agent) = match phase::edge_on(workflow, step, outcome, work)? {
+            Some(edge) => (edge, only_agent(workflow, step, edge)?),
+            None => only_edge(workflow, step, outcome)?,
+        };
         return on_edge(step, edge, agent, work.outcome);
     }
     match outcome {
@@ -293,12 +297,17 @@ fn only_edge<'a>(
 ) -> Result<(&'a Edge, AgentId), Refusal> {
     let mut edges = step.edges_on(outcome);
     if let (Some(edge), None) = (edges.next(), edges.next()) {
-        let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
-        if let [agent] = agents.as_slice() {
-            return Ok((edge, agent.clone()));
-        }
+        return Ok((edge, only_agent(workflow, step, edge)?));
     }
     Err(choose(workflow, step, outcome))
+}
+
+fn only_agent(workflow: &Workflow, step: &Step, edge: &Edge) -> Result<AgentId, Refusal> {
+    let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
+    match agents.as_slice() {
+        [agent] => Ok(agent.clone()),
+        [] | [_, _, ..] => Err(choose(workflow, step, edge.on)),
+    }
 }
 
 fn on_edge<'a>(

@@ -129,15 +129,25 @@ fn understanding(body: &Node) -> Understanding {
     }
 }
 
+/// A block may leave out one of its usual fields and is still one: what is missing is told by its
+/// contract, not hidden by taking the block for something else.
 fn metadata(document: &Node) -> Option<MetadataProfile> {
     let has = |key: &str| document.member(key).is_some();
-    if has("output_type") || has("feature_directory") || has("skills_invoked") {
-        return Some(MetadataProfile::Metadata);
-    }
+    let is_map = |key: &str| matches!(document.member(key), Some(Node::Map(_)));
     let names_next = |key: &str| document.member("handoff").and_then(|it| it.member(key)).is_some();
     let has_handoff =
         ["next_agent", "next_phase", "context", "blockers"].into_iter().any(names_next);
-    (has("status") && (has("phase") || has_handoff)).then_some(MetadataProfile::Phase)
+    let is_metadata = has("output_type") || has("feature_directory") || has("skills_invoked");
+    if is_metadata {
+        let is_phase = has("phase") && has_handoff && !has("agent");
+        let profile = if is_phase { MetadataProfile::Phase } else { MetadataProfile::Metadata };
+        return Some(profile);
+    }
+    let n_parts = [has("status"), has("phase"), has_handoff, is_map("verification")]
+        .into_iter()
+        .filter(|it| *it)
+        .count();
+    (n_parts >= 2).then_some(MetadataProfile::Phase)
 }
 
 #[cfg(test)]
@@ -163,6 +173,11 @@ mod tests {
             (map(&["status", "phase", "summary"]), "metadata/phase"),
             (
                 Node::map([("status", Node::text("blocked")), ("handoff", map(&["context"]))]),
+                "metadata/phase",
+            ),
+            (map(&["phase", "verification"]), "payload"),
+            (
+                Node::map([("phase", Node::text("testing")), ("handoff", map(&["context"]))]),
                 "metadata/phase",
             ),
             (map(&["agent", "output_type", "status"]), "metadata/agent"),

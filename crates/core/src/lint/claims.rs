@@ -6,9 +6,9 @@ use crate::contract::Body;
 use crate::document::Node;
 
 /// Where claims are found: at the top, or in a map of their own.
-const MAPS: &[&str] = &["", "verification", "validation", "context.verification"];
+pub(super) const MAPS: &[&str] = &["", "verification", "validation", "context.verification"];
 
-const CLAIMS: &[&str] = &[
+pub(super) const CLAIMS: &[&str] = &[
     "tests_passed",
     "tests_pass",
     "all_tests_pass",
@@ -67,6 +67,6 @@ pub(super) fn has_evidence(body: &Body<'_>) -> bool {
         .any(|map| SHOWN.iter().any(|it| map.member(it).is_some_and(|it| !it.is_blank())))
 }
 
-fn map_at<'a>(body: &Body<'a>, path: &str) -> Option<&'a Node> {
+pub(super) fn map_at<'a>(body: &Body<'a>, path: &str) -> Option<&'a Node> {
     if path.is_empty() { Some(body.fields()) } else { body.fields().at(path) }
 }

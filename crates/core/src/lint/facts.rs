@@ -8,6 +8,17 @@ pub struct Facts {
     /// By the path as the document writes it; see [`paths`](super::paths).
     pub files: BTreeMap<String, FileFact>,
     pub run: Option<RunFact>,
+    pub parties: Parties,
+}
+
+/// Where the sender and the receiver of a document are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Parties {
+    /// In the document, or nowhere.
+    #[default]
+    InDocument,
+    /// In the command that brought it: the document need not repeat them.
+    Known,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,4 +36,21 @@ pub struct RunFact {
     pub steps: Vec<String>,
     /// The steps that the run has visited.
     pub visited: Vec<String>,
+    /// The step of the work that the document ends, where it is one.
+    pub at: Option<StepFact>,
+    /// Every phase of the workflow: of each step its name and its word for the work.
+    pub phases: Vec<StepFact>,
+}
+
+/// A step, as a document may call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepFact {
+    pub id: String,
+    pub phase: String,
+}
+
+impl StepFact {
+    pub(super) fn is_called(&self, word: &str) -> bool {
+        self.id.eq_ignore_ascii_case(word) || self.phase.eq_ignore_ascii_case(word)
+    }
 }

@@ -33,10 +33,21 @@ pub enum LintRule {
     PersonalData,
     InvisibleCharacter,
     InstructionToReader,
+    MissingParty,
+    RepeatedField,
+    UnknownStatus,
+    BadTimestamp,
+    UnknownWord,
+    ImpossibleNumber,
+    FailedCheck,
+    IncompleteItem,
+    DecisionWithoutId,
+    UnclearAcknowledgement,
+    NumberMismatch,
 }
 
 impl LintRule {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 30] = [
         Self::VagueSummary,
         Self::LongSummary,
         Self::BlankField,
@@ -56,6 +67,17 @@ impl LintRule {
         Self::PersonalData,
         Self::InvisibleCharacter,
         Self::InstructionToReader,
+        Self::MissingParty,
+        Self::RepeatedField,
+        Self::UnknownStatus,
+        Self::BadTimestamp,
+        Self::UnknownWord,
+        Self::ImpossibleNumber,
+        Self::FailedCheck,
+        Self::IncompleteItem,
+        Self::DecisionWithoutId,
+        Self::UnclearAcknowledgement,
+        Self::NumberMismatch,
     ];
 
     /// A stable name for settings and programs.
@@ -93,6 +115,17 @@ impl LintRule {
             Self::PersonalData => ("personal_data", Warning),
             Self::InvisibleCharacter => ("invisible_character", Warning),
             Self::InstructionToReader => ("instruction_to_reader", Warning),
+            Self::MissingParty => ("missing_party", Warning),
+            Self::RepeatedField => ("repeated_field", Error),
+            Self::UnknownStatus => ("unknown_status", Error),
+            Self::BadTimestamp => ("bad_timestamp", Warning),
+            Self::UnknownWord => ("unknown_word", Warning),
+            Self::ImpossibleNumber => ("impossible_number", Error),
+            Self::FailedCheck => ("failed_check", Error),
+            Self::IncompleteItem => ("incomplete_item", Warning),
+            Self::DecisionWithoutId => ("decision_without_id", Warning),
+            Self::UnclearAcknowledgement => ("unclear_acknowledgement", Error),
+            Self::NumberMismatch => ("number_mismatch", Error),
         }
     }
 
@@ -118,6 +151,21 @@ impl LintRule {
             LintRule::PersonalData => "a reason names a person's address or number",
             LintRule::InvisibleCharacter => "a text holds invisible characters",
             LintRule::InstructionToReader => "a text gives orders to its reader",
+            LintRule::MissingParty => "a handoff does not say from whom or to whom",
+            LintRule::RepeatedField => "a field that has one value is there several times",
+            LintRule::UnknownStatus => "a status is not a word that any document has",
+            LintRule::BadTimestamp => "a timestamp is not a time",
+            LintRule::UnknownWord => "a word is not one of those that the document has for it",
+            LintRule::ImpossibleNumber => "a number cannot be what it counts",
+            LintRule::FailedCheck => "success is claimed, and a check failed",
+            LintRule::IncompleteItem => {
+                "an item of a list leaves out what the receiver needs of it"
+            }
+            LintRule::DecisionWithoutId => "a decision has no id to refer to",
+            LintRule::UnclearAcknowledgement => {
+                "an acknowledgement leaves out what it is for, or contradicts itself"
+            }
+            LintRule::NumberMismatch => "a number is not the one in its address",
         }
     }
 
@@ -149,6 +197,21 @@ impl LintRule {
             LintRule::InstructionToReader => {
                 "say what is, and leave what to do to the expectations"
             }
+            LintRule::MissingParty => "name the agent in `from` and `to`",
+            LintRule::RepeatedField => "keep one of them",
+            LintRule::UnknownStatus => {
+                "use one of the document's words, such as `success`, `failure` or `blocked`"
+            }
+            LintRule::BadTimestamp => "write it as `2024-01-15T10:30:00Z`",
+            LintRule::UnknownWord => "use one of these words",
+            LintRule::ImpossibleNumber => "correct the number",
+            LintRule::FailedCheck => "mend it, or hand it over as `failure` or `blocked`",
+            LintRule::IncompleteItem => "add what is missing to the item",
+            LintRule::DecisionWithoutId => "add `id`, such as `D-001`",
+            LintRule::UnclearAcknowledgement => {
+                "say `received`, what is `understood`, and what is unclear"
+            }
+            LintRule::NumberMismatch => "correct the number or the address",
         }
     }
 }

@@ -32,10 +32,22 @@ impl Sink {
         });
     }
 
-    /// Adds the contract's problems: `must` is an error, an absent `should` is for information.
+    /// As [`Sink::say`], unless something was found at that place already: a contract that lists
+    /// the same words has told it.
+    pub(super) fn say_once(&mut self, rule: LintRule, path: String, message: impl Into<String>) {
+        if !self.findings.iter().any(|it| it.path == path) {
+            self.say(rule, path, message);
+        }
+    }
+
+    /// Adds the contract's problems: `must` is an error, a wrong `should` a warning, and an absent
+    /// one is for information.
     pub(super) fn contract(&mut self, report: ContractReport) {
         let must = report.must.into_iter().map(|it| (it, Severity::Error));
-        let should = report.should.into_iter().map(|it| (it, Severity::Info));
+        let should = report.should.into_iter().map(|it| {
+            let severity = if it.rule == "missing" { Severity::Info } else { Severity::Warning };
+            (it, severity)
+        });
         for (problem, severity) in must.chain(should) {
             let fix = fix_of(&problem.rule);
             let (code, path, message) = (Cow::Owned(problem.rule), problem.path, problem.message);

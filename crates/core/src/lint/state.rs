@@ -1,16 +1,20 @@
-//! `workflow_state`: the sender's idea of the workflow's position.
+//! `workflow_state` and `phase`: the sender's idea of the workflow's position.
 
 use super::facts::{Facts, RunFact};
 use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
+use crate::document::kind::DocumentKind;
 
 const FIELD: &str = "workflow_state";
 /// More than any workflow has.
 const MOST_STEPS: usize = 200;
 
-pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &mut Sink) {
+    if let DocumentKind::MetadataBlock(_) = kind {
+        phase(body, facts, sink);
+    }
     let Some(state) = body.fields().at(FIELD) else { return };
     let problem = contradiction(state).or_else(|| difference(state, facts.run.as_ref()?));
     match problem {
@@ -20,6 +24,20 @@ pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
         }
         None if facts.run.is_none() => sink.unverified.push(body.field_path(FIELD)),
         None => {}
+    }
+}
+
+/// The phase that the metadata block ends, against the step that the run is at.
+fn phase(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+    const PHASE: &str = "phase";
+    let word = body.fields().member(PHASE).and_then(Node::scalar_text).map(str::trim);
+    let Some((word, run)) = word.zip(facts.run.as_ref()) else { return };
+    let Some(at) = &run.at else { return };
+    // A word that the workflow does not have says nothing about the run.
+    let is_phase = run.phases.iter().any(|it| it.is_called(word));
+    if is_phase && !at.is_called(word) {
+        let message = format!("is not `{}`, where the run is", at.id);
+        sink.say(LintRule::StaleWorkflowState, body.path(PHASE), message);
     }
 }
 

@@ -70,7 +70,7 @@ fn what_nobody_looked_at_is_unverified_and_no_finding() {
     assert_eq!(blind.unverified, ["files_changed[0]", "files_changed[1]"]);
     let file = FileFact::File { n_lines: None, sha256: None };
     let files = [("src/a.rs".to_owned(), FileFact::Missing), ("src/b.rs".to_owned(), file)];
-    let facts = Facts { files: files.into(), run: None };
+    let facts = Facts { files: files.into(), ..Facts::default() };
     let seen = report(&document, &facts, &Settings::default());
     assert_eq!(codes(&seen.findings), ["artifact_missing"]);
     assert_eq!(seen.unverified, Vec::<String>::new());
@@ -88,6 +88,8 @@ fn the_state_of_the_run_is_compared_where_it_is_known() {
             workflow: workflow.to_owned(),
             steps: vec!["specification".to_owned(), "architecture".to_owned()],
             visited: visited.iter().map(|it| (*it).to_owned()).collect(),
+            at: None,
+            phases: Vec::new(),
         }),
         ..Facts::default()
     };

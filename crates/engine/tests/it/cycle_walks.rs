@@ -188,7 +188,17 @@ fn ground<'a>(
 ) -> DecisionContext<'a> {
     static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
     let (now, fresh) = (clock.now(), clock.as_fresh());
-    DecisionContext { workflow, agents, now, fresh, lint: &LINT, visited: None }
+    DecisionContext {
+        workflow,
+        agents,
+        now,
+        fresh,
+        lint: &LINT,
+        visited: None,
+        at: None,
+        files: None,
+        implied: &[],
+    }
 }
 
 fn agent(name: &str) -> AgentId {

@@ -103,6 +103,10 @@ pub(crate) enum Contract {
     Wishes,
     /// What came of the work.
     Summary,
+    /// What every flow asks of blocked work.
+    Blocked,
+    /// What every flow asks of an error that goes to the orchestrator.
+    Error,
 }
 
 /// The kinds of packages that are sent around.
@@ -337,7 +341,11 @@ pub(crate) fn is_delegate(place: &str) -> bool {
 impl Edge {
     /// Whether a package may go this way; an edge that says how strict it is wins.
     pub(crate) fn takes(&self, parcel: Parcel, is_strict: bool) -> bool {
-        self.contract.takes(parcel, is_strict || self.is_strict)
+        let contract = match (self.contract, self.on) {
+            (Contract::None, Outcome::Blocked) => Contract::Blocked,
+            (contract, _) => contract,
+        };
+        contract.takes(parcel, is_strict || self.is_strict)
     }
 }
 
@@ -346,11 +354,14 @@ impl Contract {
         match (self, parcel) {
             (Contract::None, _) | (_, Parcel::Full) => true,
             (Contract::Feedback, Parcel::Findings(_)) => true,
+            (Contract::Blocked | Contract::Error, Parcel::Blockers) => true,
+            (Contract::Error, Parcel::Error | Parcel::Findings(_)) => true,
             (_, _) if is_strict => false,
             (Contract::Story, parcel) => parcel == Parcel::Story,
             (Contract::Plan, parcel) => matches!(parcel, Parcel::Plan | Parcel::Contradiction),
             (Contract::Sound, parcel) => parcel != Parcel::Contradiction,
             (Contract::Feedback | Contract::Wishes, _) => true,
+            (Contract::Blocked | Contract::Error, _) => true,
             (Contract::Summary, _) => false,
         }
     }
@@ -376,7 +387,8 @@ impl Parcel {
             Parcel::Error => r#""error": {"message": "no disk"}"#.to_owned(),
             Parcel::Gate => r#""gate": {"type": "blocking"}"#.to_owned(),
             Parcel::Blockers => {
-                r#""blockers": ["no key", {"description": "no room"}, {"text": "no time"}]"#
+                r#""blockers": ["no key", {"description": "no room"}, {"text": "no time"}],
+                    "attempted": ["asked for it"]"#
                     .to_owned()
             }
         };
@@ -399,7 +411,7 @@ const FULL: &str = r#""story": "s", "branch": "b", "version": "1", "plan": "p",
     "build_passes": true, "files_changed": [], "summary": "Settings page saves 3 fields", "tests_added": true,
     "discoveries": {}, "approved": true, "review_notes": "fine", "refactored": true,
     "refactor_summary": "Split the form of the settings in two", "learnings_added": 1, "gotchas_added": 0, "docs_updated": true,
-    "notes": "none""#;
+    "notes": "none", "attempted": ["Saved one field by hand"]"#;
 
 const fn to(place: &'static str) -> Edge {
     Edge {

@@ -195,6 +195,9 @@ impl<'a> Walk<'a> {
             fresh: self.clock.as_fresh(),
             lint: &LINT,
             visited: None,
+            at: None,
+            files: None,
+            implied: &[],
         }
     }
 

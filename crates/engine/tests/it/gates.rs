@@ -58,6 +58,9 @@ fn decides(run: &Run, command: &Command) -> Result<Decision, Refusal> {
         fresh: clock.as_fresh(),
         lint: &lint,
         visited: None,
+        at: None,
+        files: None,
+        implied: &[],
     };
     decide(run, command, ground)
 }

@@ -175,7 +175,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
         ),
         (
             Format::Yaml,
-            "acknowledgment: {received: true}",
+            "acknowledgment: {received: true, understood: {task: Plan it}}",
             hints(),
             "run_unknown: the document does not say which run it is for; open: 1 (s1)",
         ),

@@ -125,6 +125,13 @@ const REQUESTS: &[RequestSample] = &[
     ("bad_host", "GET", "/api/v1/runs", &[("host", "localhost"), ("Host", "localhost")], b""),
     ("bad_key", "POST", "/api/v1/handoffs/1/accept", &[("idempotency-key", " ")], b"{}"),
     ("bad_path", "GET", "/api/v1/stories/caf%E9", &[], b""),
+    (
+        "bad_text",
+        "POST",
+        "/api/handoffs",
+        &[],
+        br#"{"action":"reject","handoffId":1,"reason":" "}"#,
+    ),
     ("bad_query", "POST", "/api/v1/archive/rebuild?dryRun=true", &[], b""),
     ("bad_url", "GET", "/api/v1/handoffs/1/prompt?url=localhost", &[], b""),
     ("bad_version", "POST", "/api/v1/handoffs/1/accept", &[("if-match", "12")], b"{}"),

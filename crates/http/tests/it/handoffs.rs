@@ -175,7 +175,7 @@ async fn a_question_is_asked_and_answered() {
     let clarify = format!("/api/v1/handoffs/{number}/clarify");
     let answer = format!("/api/v1/handoffs/{number}/answer");
     world.post(&answer, r#"{"answer":"?"}"#).await.refuses(409, "not_a_question");
-    world.post(&clarify, r#"{"question":" "}"#).await.refuses(400, "bad_name");
+    world.post(&clarify, r#"{"question":" "}"#).await.refuses(400, "bad_text");
     let told = world.post(&clarify, r#"{"question":"which port?"}"#).await.is(200);
     assert_eq!(told["question"]["toAgent"], "analyst");
     let told = world.post(&answer, r#"{"answer":"any"}"#).await.is(200);

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use baton_core::contract::Contract;
 use baton_core::document::Node;
 use baton_core::document::kind::{DocumentKind, Shape};
+use baton_core::outcome::Outcome;
 
 use crate::fields::FieldAt;
 use crate::file_problem::{FileProblem, Problems};
@@ -15,10 +16,11 @@ use crate::located::yaml;
 use crate::workflow_file::contracts as reader;
 
 /// The files: the kind of the documents and the text.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("xml", include_str!("../../builtin/contracts/xml.yaml")),
     ("metadata", include_str!("../../builtin/contracts/metadata.yaml")),
     ("yaml", include_str!("../../builtin/contracts/yaml.yaml")),
+    ("implied", include_str!("../../builtin/contracts/implied.yaml")),
 ];
 
 /// What the kinds were called before. Workflows and databases hold such names, so they are read for ever.
@@ -31,6 +33,7 @@ const ARROW: char = '→';
 const ANY: &str = "*";
 /// The receiver of `<workflow-complete>`, which is no agent.
 const COMPLETE: &str = "complete";
+const ORCHESTRATOR: &str = "orchestrator";
 
 static CONTRACTS: LazyLock<Vec<Contract>> = LazyLock::new(|| {
     // The files are part of the program, and a test reads every one of them.
@@ -71,7 +74,11 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
             contract_between("xml", text("from").unwrap_or("closer-agent"), COMPLETE)
         }
         DocumentKind::XmlHandoff => {
-            let contract = contract_between("xml", text("from")?, text("to")?);
+            // Whoever failed or is stuck need not know who comes next.
+            let outcome = text("status").and_then(Outcome::parse);
+            let is_stuck = matches!(outcome, Some(Outcome::Failure | Outcome::Blocked));
+            let to = text("to").or_else(|| is_stuck.then_some(ORCHESTRATOR))?;
+            let contract = contract_between("xml", text("from").unwrap_or(ANY), to);
             // The contract for any agent to the orchestrator covers failures only.
             let is_error = body.member("error").is_some() || text("status").is_some();
             contract.filter(|it| is_error || !it.name.contains(ANY))

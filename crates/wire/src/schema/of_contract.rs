@@ -97,11 +97,16 @@ fn of_rule(rule: &ContractRule) -> Option<Node> {
 }
 
 fn of_case(when: &When) -> Node {
-    let there = || present(&when.field, reference("something"));
+    let any = |schema: Node| {
+        let fields = std::iter::once(&when.field).chain(&when.others);
+        let mut ways: Vec<Node> = fields.map(|it| present(it, schema.clone())).collect();
+        if ways.len() == 1 { ways.remove(0) } else { any_of(ways) }
+    };
+    let there = || any(reference("something"));
     let not = |schema: Node| Node::map([("not", schema)]);
     match &when.test {
-        WhenTest::Is(words) => present(&when.field, enumeration_of(words)),
-        WhenTest::IsNot(words) => not(present(&when.field, enumeration_of(words))),
+        WhenTest::Is(words) => any(enumeration_of(words)),
+        WhenTest::IsNot(words) => not(any(enumeration_of(words))),
         WhenTest::Present => there(),
         WhenTest::Absent => not(there()),
     }

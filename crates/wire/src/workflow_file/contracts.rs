@@ -25,7 +25,7 @@ pub(crate) const RULE_KEYS: &[&str] = &[
 /// A rule has one of these, or none: then the field must be present.
 const CHECK_KEYS: &[&str] =
     &["type", "one_of", "none_of", "at_least", "at_most", "absent", "same_as", "counted_by"];
-pub(crate) const WHEN_KEYS: &[&str] = &["field", "is", "is_not", "there"];
+pub(crate) const WHEN_KEYS: &[&str] = &["field", "any", "is", "is_not", "there"];
 pub(crate) const ONLY_KEYS: &[&str] = &["field", "is"];
 pub(crate) const KINDS: &[(&str, ValueKind)] = &[
     ("text", ValueKind::Text),
@@ -210,7 +210,7 @@ fn cases(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<When>> {
 
 fn when(field: &FieldAt<'_>, problems: &mut Problems) -> Option<When> {
     let map = Fields::open(field, WHEN_KEYS, problems)?;
-    let field = map.required("field", problems).and_then(|it| path(&it, problems));
+    let fields = rule_fields(&map, problems);
     let Some(test) = map.one_of(&["is", "is_not", "there"], problems) else {
         let path = format!("{}.is", map.path());
         problems.add(map.at(), path, "missing", "is missing: say `is`, `is_not` or `there`");
@@ -223,7 +223,8 @@ fn when(field: &FieldAt<'_>, problems: &mut Problems) -> Option<When> {
     } else {
         test.bool(problems).map(|it| if it { WhenTest::Present } else { WhenTest::Absent })
     };
-    Some(When { field: field?, test: test? })
+    let mut fields = fields?.into_iter();
+    Some(When { field: fields.next()?, others: fields.collect(), test: test? })
 }
 
 /// One word, or a list of them.

@@ -324,7 +324,7 @@ contracts:
             line 25, column 9: contracts.bad name.should[3].about: is missing [missing]
             line 26, column 37: contracts.bad name.should[4].type: cannot be `integer`; known: `text`, `number`, `bool`, `list`, `map` [wrong_value]
             line 26, column 54: contracts.bad name.should[4].one_of: cannot stand beside `type` [not_both]
-            line 27, column 37: contracts.bad name.should[5].when.field: is missing [missing]
+            line 27, column 37: contracts.bad name.should[5].when.field: is missing: name one with `field`, or several with `any` [missing]
             line 27, column 39: contracts.bad name.should[5].when.feld: is not a key here; did you mean `field`? [unknown_key]
             line 28, column 40: contracts.bad name.should[6].none_of: names no value [no_value]
             line 29, column 9: contracts.bad name.should[7]: is text, not a map [wrong_type]"#]],

@@ -6,10 +6,10 @@ use baton_core::outcome::Outcome;
 
 use super::along::Leg;
 use super::counts::comes_along;
-use super::frames::DEEPEST;
+use super::frames::{DEEPEST, check};
 use super::{Cause, Handoff, Kind, Party, Run, Said, State, is_known, only, orchestrator};
 use crate::act::{Complete, Create};
-use crate::flows::{Edge, EdgeGate, HUMAN, ORCHESTRATOR, Parcel, Step, is_delegate};
+use crate::flows::{Contract, Edge, EdgeGate, HUMAN, ORCHESTRATOR, Parcel, Step, is_delegate};
 
 /// What somebody does with a handoff that it has, whichever way it said so.
 pub(super) struct Work {
@@ -103,6 +103,7 @@ impl Run {
             Route::Along(edge, agent) => self.goes_along(handoff, edge, agent, work),
             Route::Review(edge, agent) => self.asks_for_review(handoff, edge, agent, work),
             Route::ToOrchestrator => {
+                check(Contract::Error, work)?;
                 self.end(handoff.no);
                 let sent = Some(work.package);
                 self.offer(Kind::Sequential, handoff.to, orchestrator(), sent);
@@ -129,7 +130,12 @@ impl Run {
                 Ok(())
             }
             Route::Again => self.is_stuck(handoff, Cause::Failure, work),
-            Route::Ask(cause) => self.is_stuck(handoff, cause, work),
+            Route::Ask(cause) => {
+                if cause == Cause::Blocked {
+                    check(Contract::Blocked, work)?;
+                }
+                self.is_stuck(handoff, cause, work)
+            }
         }
     }
 

@@ -92,6 +92,9 @@ impl Run {
         if outcome == Outcome::Success {
             check(self.listed(caller, handoff.to.agent).returns, work)?;
         }
+        if outcome == Outcome::Blocked {
+            check(Contract::Blocked, work)?;
+        }
         self.give_back(handoff, outcome, Some(work.package));
         Ok(())
     }
@@ -106,7 +109,7 @@ impl Run {
     }
 }
 
-fn check(contract: Contract, work: &Work) -> Said {
+pub(super) fn check(contract: Contract, work: &Work) -> Said {
     let is_strict = work.profile == Profile::Strict;
     if contract.takes(work.parcel, is_strict) { Ok(()) } else { Err("contract") }
 }

@@ -84,6 +84,11 @@ fn moves() -> Vec<Refusal> {
             by: agent("implementer"),
             whereabouts: text("`analyst` holds it with HO-001"),
         },
+        Refusal::NotTheSender {
+            handoff: HO_2,
+            sender: agent("specification"),
+            said: agent("estimation"),
+        },
         Refusal::AcceptFirst { handoff: HO_2 },
         Refusal::Duplicate { handoff: HO_2, from: agent("analyst"), to: agent("implementer") },
         Refusal::RejectNever { step: step("implement") },
@@ -116,6 +121,10 @@ fn ways() -> Vec<Refusal> {
             step: step("analyze"),
             outcome: "success",
             choices: text("`implementer`, `helper`"),
+        },
+        Refusal::WrongPhase {
+            phase: text("testing"),
+            why: text("`frontend-developer` comes next at `implementation`"),
         },
         Refusal::NotOptional { step: step("review") },
         Refusal::Contract {

@@ -1,0 +1,78 @@
+//! Which contract a document has to keep, by what it says itself: for callers that have no run to
+//! ask, such as the linter.
+
+use baton_core::contract::Contract;
+use baton_core::document::Node;
+use baton_core::document::kind::DocumentKind;
+use baton_core::names::AgentId;
+use baton_core::outcome::Outcome;
+use baton_core::view::{Meaning, View};
+use baton_core::workflow::{Edge, Workflow};
+
+use crate::builtin;
+
+/// What the way of a document asks of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DocumentRequirements<'a> {
+    pub contract: Option<&'a Contract>,
+    pub min_score: Option<u8>,
+}
+
+/// What a document has to keep. A workflow's own contract takes precedence over the built-in one
+/// of the document's format; `said` takes precedence over the agents that the document names.
+pub fn requirements<'a>(
+    workflows: impl IntoIterator<Item = &'a Workflow>,
+    document: &Node,
+    said: Option<&(AgentId, AgentId)>,
+) -> DocumentRequirements<'a> {
+    let view = View::of(document);
+    let only = |contract| DocumentRequirements { contract, min_score: None };
+    // A progress note moves nothing, so no edge asks anything of it.
+    let is_note = view.claim.as_ref().is_some_and(|it| it.meaning == Meaning::UnderWay);
+    if is_note && said.is_none() && !matches!(view.kind, DocumentKind::MetadataBlock(_)) {
+        return DocumentRequirements::default();
+    }
+    let agent = |it: &Option<String>| AgentId::parse(it.as_deref()?).ok();
+    let named = said.cloned().or_else(|| Some((agent(&view.sender)?, agent(&view.receiver)?)));
+    let claimed = view.claim.as_ref().and_then(|it| it.outcome());
+    let found = named.and_then(|(from, to)| {
+        workflows.into_iter().find_map(|it| in_workflow(it, &from, &to, claimed))
+    });
+    found.unwrap_or_else(|| only(builtin::contract_of(document)))
+}
+
+/// Along an edge, to a specialist, back from one, or to a person.
+fn in_workflow<'a>(
+    workflow: &'a Workflow,
+    from: &AgentId,
+    to: &AgentId,
+    claimed: Option<Outcome>,
+) -> Option<DocumentRequirements<'a>> {
+    let named = |name: Option<&String>| name.and_then(|it| workflow.contract(it));
+    if let Some(edge) = edge_of(workflow, from, to, claimed) {
+        let contract = named(edge.contract.as_ref());
+        return Some(DocumentRequirements { contract, min_score: edge.min_score });
+    }
+    let steps_of = |agent: &AgentId| {
+        let agent = agent.clone();
+        workflow.steps.iter().filter(move |it| it.agents.contains(&agent))
+    };
+    let given = steps_of(from).find_map(|it| it.delegate(to)).map(|it| it.contract.as_ref());
+    let back = || steps_of(to).find_map(|it| it.delegate(from)).map(|it| it.returns.as_ref());
+    let name = given.or_else(back)?;
+    Some(DocumentRequirements { contract: named(name), min_score: None })
+}
+
+/// Of several edges between two agents, the one on the outcome that the document claims.
+fn edge_of<'a>(
+    workflow: &'a Workflow,
+    from: &AgentId,
+    to: &AgentId,
+    claimed: Option<Outcome>,
+) -> Option<&'a Edge> {
+    let leads = |edge: &&Edge| workflow.agents_at(&Workflow::target_place(&edge.to)).contains(to);
+    let steps = workflow.steps.iter().filter(|it| it.agents.contains(from));
+    let mut edges = steps.flat_map(|it| &it.edges).filter(leads);
+    let on_claimed = edges.find(|it| claimed == Some(it.on));
+    on_claimed.or_else(|| workflow.edge_of_agents(from, to))
+}
