@@ -9,8 +9,13 @@ use uuid::Uuid;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Blocker)]
 pub struct BlockerDocument {
-    pub run: Uuid,
+    /// The id of the run.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub run_id: Uuid,
     pub run_number: u64,
+    /// The same as `runId`.
+    pub run: Uuid,
     /// The key of the story.
     pub story: String,
     /// Numbered within its run, from 1.

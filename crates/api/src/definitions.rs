@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use baton_core::names::WorkflowName;
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Step, Target, Workflow};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -73,15 +74,15 @@ pub struct EdgeGateDocument {
     pub checks: Vec<String>,
 }
 
-impl From<&Workflow> for WorkflowDocument {
-    /// As if it were not the project's default.
-    fn from(workflow: &Workflow) -> Self {
+impl WorkflowDocument {
+    /// `default` is the project's default workflow.
+    pub fn new(workflow: &Workflow, default: Option<&WorkflowName>) -> Self {
         Self {
             name: workflow.name.to_string(),
             title: workflow.title.clone(),
             description: workflow.description.trim().to_owned(),
             hash: workflow.hash.to_string(),
-            is_default: false,
+            is_default: default == Some(&workflow.name),
             start: EdgeDocument::from(&workflow.start),
             steps: workflow.steps.iter().map(StepDocument::from).collect(),
             escalation: workflow.escalation.clone(),

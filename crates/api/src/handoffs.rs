@@ -20,6 +20,11 @@ pub struct HandoffSummary {
     /// Numbered within its run.
     #[schema(example = "HO-001")]
     pub label: String,
+    /// The id of the run.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub run_id: Uuid,
+    /// The same as `runId`.
     pub run: Uuid,
     /// The key of the story.
     pub story: String,

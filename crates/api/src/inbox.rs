@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::handoffs::{EvidenceDocument, HandoffSummary};
 use crate::runs::RunDocument;
-use crate::word::GateKindWord;
+use crate::word::{AnswerWord, GateKindWord};
 
 /// Something that waits for a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -72,20 +72,4 @@ pub struct PersonsWord {
     /// The package to hand on instead, for `modify`: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-}
-
-/// The answers that a person may give. An item's choices list those that it takes.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = PersonsAnswer)]
-pub enum AnswerWord {
-    Approve,
-    Reject,
-    Answer,
-    Question,
-    Modify,
-    Continue,
-    Accept,
-    HandTo,
-    Abort,
 }

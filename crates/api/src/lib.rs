@@ -47,7 +47,7 @@ pub use crate::handoffs::{
     Allowed, AnsweredGate, EvidenceDocument, GateDocument, HandoffDetail, HandoffDocument,
     HandoffExtras, HandoffSummary, OpenGate, Question,
 };
-pub use crate::inbox::{AnswerWord, ChoiceDocument, InboxItemDocument, PersonsWord};
+pub use crate::inbox::{ChoiceDocument, InboxItemDocument, PersonsWord};
 pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
@@ -58,8 +58,8 @@ pub use crate::runs::{
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
 pub use crate::word::{
-    BatonWord, GateKindWord, KindWord, OutcomeWord, ProfileWord, StateWord, StatusWord,
-    VerdictWord, WaitWord, WayWord, Word, WordSet,
+    AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, OrderWord, OutcomeWord, ProfileWord,
+    StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word, WordSet,
 };
 pub use crate::workflows::{
     AgentHandoff, NumberedPage, StepProgress, StepStatus, WorkflowProgress, WorkflowStatus,

@@ -24,10 +24,11 @@ pub struct ProjectStatus {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToDo {
+    /// The id of the run.
+    pub run_id: Uuid,
+    pub run_number: u64,
     /// The same as `runNumber`.
     pub run: u64,
-    pub run_number: u64,
-    pub run_id: Uuid,
     /// The key of the story.
     pub story: String,
     /// The label of the handoff that asks; null if the baton is loose.

@@ -21,7 +21,10 @@ pub struct StoryDocument {
     pub branch: Option<String>,
     pub pr_url: Option<String>,
     pub status: StoryStatus,
-    /// The story's newest run.
+    /// The id of the story's newest run.
+    #[serde(default)]
+    pub run_id: Option<Uuid>,
+    /// The same as `runId`.
     pub run: Option<Uuid>,
     pub created_at: Timestamp,
     /// Warnings from adding the story: that it looks like another one.

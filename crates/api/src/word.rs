@@ -4,12 +4,14 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
+use baton_core::agent::AgentInterface;
 use baton_core::command::Way;
 use baton_core::contract::Profile;
 use baton_core::evidence::Verdict;
-use baton_core::gate::GateKind;
+use baton_core::gate::{AnswerKind, GateKind};
+use baton_core::order::Order;
 use baton_core::outcome::Outcome;
-use baton_core::run::{Baton, HandoffState, Kind, RunStatus, Wait};
+use baton_core::run::{BatonPlace, HandoffState, Kind, RunStatus, Wait};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::RefOr;
@@ -57,11 +59,16 @@ words! {
     KindWord = Kind: "HandoffKind", "What a handoff is for.";
     OutcomeWord = Outcome: "Outcome",
         "How a step ended. Only Baton sets `unknown`: the attempt was lost.";
+    BatonWord = BatonPlace: "Baton", "Where a run's baton is, and so who has to act.";
     WaitWord = Wait: "Wait", "What a parked baton waits for.";
     GateKindWord = GateKind: "GateKind", "How much of the run a gate stops.";
     WayWord = Way: "Way", "What kind of handoff the sender wants to make.";
     ProfileWord = Profile: "Profile", "How strictly a package is checked against its contract.";
     VerdictWord = Verdict: "Verdict", "The result of a check.";
+    AnswerWord = AnswerKind: "PersonsAnswer",
+        "The answers that a person may give. An item's choices list those that it takes.";
+    FaceWord = AgentInterface: "Face", "The interface through which the agent uses Baton.";
+    OrderWord = Order: "Order", "Which end of a list comes first.";
 }
 
 impl<T> Deref for Word<T> {
@@ -109,30 +116,6 @@ impl<T: WordSet> ToSchema for Word<T> {
     }
 }
 
-/// Where a run's baton is, and so who has to act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = Baton)]
-pub enum BatonWord {
-    Offered,
-    Held,
-    Parked,
-    Loose,
-    Done,
-}
-
-impl From<&Baton> for BatonWord {
-    fn from(baton: &Baton) -> Self {
-        match baton {
-            Baton::Offered { .. } => Self::Offered,
-            Baton::Held { .. } => Self::Held,
-            Baton::Parked { .. } => Self::Parked,
-            Baton::Loose { .. } => Self::Loose,
-            Baton::Done => Self::Done,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Debug;
@@ -164,6 +147,12 @@ mod tests {
         check_words::<Way>("sequential delegation escalation return");
         check_words::<Profile>("strict lenient");
         check_words::<Verdict>("passed failed");
+        check_words::<BatonPlace>("offered held parked loose done");
+        check_words::<AnswerKind>(
+            "approve reject answer question modify continue accept hand_to abort",
+        );
+        check_words::<AgentInterface>("curl cli block");
+        check_words::<Order>("oldest newest");
     }
 
     #[test]

@@ -10,16 +10,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::contract::Profile;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
-pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say};
+pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
-    HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, PartArgs,
+    HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, HandoffTemplate, PartArgs,
 };
-pub(crate) use self::prompt::{FaceName, PromptArgs};
+pub(crate) use self::prompt::PromptArgs;
 use crate::show::OutputFormat;
 
 /// Pass work between AI agents and people without dropping it.
@@ -369,6 +369,17 @@ fn one_of<T: Copy + Send + Sync>(
     let find = move |word: String| all.iter().copied().find(|it| name(*it) == word);
     PossibleValuesParser::new(all.iter().map(|it| name(*it)))
         .try_map(move |word| find(word).ok_or("it is none of the possible values"))
+}
+
+/// As [`one_of`], for values with the name that is typed, and with what each means.
+fn one_of_described<T: Copy + Send + Sync>(
+    all: &'static [(&'static str, T, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let values = all.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(values).try_map(move |word| {
+        let found = all.iter().find(|(name, ..)| *name == word);
+        found.map(|(_, value, _)| *value).ok_or("it is none of the possible values")
+    })
 }
 
 /// What every command that changes something takes.

@@ -1,5 +1,7 @@
 //! How a command fails: one type, and one place for the messages and the exit code.
 
+mod correction;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -135,6 +137,10 @@ pub(crate) enum Failure {
     Serve(#[from] ServeError),
 }
 
+/// A longer skeleton would push the problems off the screen.
+const MOST_SKELETON_LINES: usize = 40;
+const MOST_SKELETON_BYTES: usize = 4000;
+
 /// The exit codes, as the manual has them.
 const REFUSED: u8 = 1;
 const USAGE: u8 = 2;
@@ -229,11 +235,22 @@ impl Failure {
         Vec::new()
     }
 
-    /// An example that would pass, where a contract was violated.
-    fn skeleton(&self) -> Option<String> {
+    /// What would pass, where a package was refused: the whole of it, or of a long one the parts that
+    /// change.
+    fn correction(&self) -> Option<String> {
         let Failure::Refused { problem, format, .. } = self else { return None };
         let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
-        Some(formats::encode(&skeleton, *format).trim_end().to_owned())
+        let whole = formats::encode(&skeleton, *format).trim_end().to_owned();
+        if whole.lines().count() <= MOST_SKELETON_LINES && whole.len() <= MOST_SKELETON_BYTES {
+            return Some(format!("what would pass, once the marks are filled in:\n{whole}"));
+        }
+        let paths = problem.problems.iter().map(|it| it.path.as_str());
+        let parts = correction::changed_parts(&skeleton, paths);
+        Some(format!(
+            "what has to change; the rest can stay as it is:\n{}\n\n`--json` has the whole package \
+             with these marks, and `baton handoff template HANDOFF` an empty one",
+            parts.join("\n")
+        ))
     }
 
     /// The API's own problem document, or one of the same form.
@@ -320,8 +337,8 @@ pub(crate) fn report(failure: &Failure, format: OutputFormat) -> ExitCode {
         OutputFormat::Table => {
             error_line(&failure.to_string(), failure.code());
             problem_lines(&failure.details());
-            if let Some(skeleton) = failure.skeleton() {
-                anstream::eprintln!("\nwhat would pass, once the marks are filled in:\n{skeleton}");
+            if let Some(correction) = failure.correction() {
+                anstream::eprintln!("\n{correction}");
             }
         }
         OutputFormat::Json => anstream::eprintln!("{}", failure.document()),

@@ -15,6 +15,7 @@ mod workflows;
 
 use baton_core::document::Node;
 use baton_wire::json;
+use serde::Serialize;
 
 pub(crate) use events::Telling;
 pub(crate) use graph::mermaid;
@@ -27,7 +28,7 @@ pub(crate) use table::{fields, table};
 pub(crate) use text::{block, one_line, shortened, visible};
 pub(crate) use time::{TimeFormat, ago};
 pub(crate) use workflow_graph::{endless_cycles, graph_json, graph_page, refused_rejects};
-pub(crate) use workflows::{agent_json, workflow_json, workflow_page};
+pub(crate) use workflows::workflow_page;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
@@ -65,6 +66,14 @@ pub(crate) fn answer_document(document: &str) {
 pub(crate) fn pretty(document: &str) -> String {
     let read = json::parse_within(document, usize::MAX);
     read.map_or_else(|_| document.to_owned(), |it| json::print_pretty(&it))
+}
+
+/// Prints an answer of the API's that was made here.
+pub(crate) fn answer_as<T: Serialize>(document: &T) {
+    match serde_json::to_string(document) {
+        Ok(text) => answer_document(&text),
+        Err(error) => unreachable!("our own types always encode: {error}"),
+    }
 }
 
 pub(crate) fn answer_json(node: &Node) {

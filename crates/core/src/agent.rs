@@ -1,5 +1,6 @@
 //! Who can receive a handoff: a role with a prompt, not a process.
 
+use crate::named::named;
 use crate::names::AgentId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,20 @@ pub struct Agent {
     pub color: Option<String>,
     /// The instructions the agent is started with.
     pub prompt: String,
+}
+
+named! {
+    /// How an agent communicates with Baton.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum AgentInterface {
+        /// Over HTTP.
+        #[default]
+        Curl = "curl",
+        /// With the `baton` command.
+        Cli = "cli",
+        /// By a block at the end of its output, which the agent's launcher reads.
+        Block = "block",
+    }
 }
 
 impl Agent {

@@ -4,6 +4,7 @@ use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
 use crate::evidence::Verdict;
 use crate::gate::Answer;
+use crate::named::named;
 use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
 use crate::outcome::Outcome;
 use crate::package::Package;
@@ -109,28 +110,17 @@ pub struct Create {
     pub profile: Profile,
 }
 
-/// What the sender means by handing off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    Sequential,
-    /// A part of the work; the sender waits for it.
-    Delegation,
-    /// A question to a person; the sender waits for the answer.
-    Escalation,
-    /// Back to the agent that delegated.
-    Return,
-}
-
-impl Way {
-    pub const ALL: [Self; 4] = [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Way::Sequential => "sequential",
-            Way::Delegation => "delegation",
-            Way::Escalation => "escalation",
-            Way::Return => "return",
-        }
+named! {
+    /// What the sender means by handing off.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Way {
+        Sequential = "sequential",
+        /// A part of the work; the sender waits for it.
+        Delegation = "delegation",
+        /// A question to a person; the sender waits for the answer.
+        Escalation = "escalation",
+        /// Back to the agent that delegated.
+        Return = "return",
     }
 }
 

@@ -5,7 +5,7 @@ mod rule;
 mod rule_text;
 mod value;
 
-use crate::document::{Node, NodeKind};
+use crate::document::Node;
 use crate::problem::Problem;
 
 pub use body::{Body, items};
@@ -57,22 +57,6 @@ impl Contract {
         ContractReport { must: problems(&self.must), should: problems(&self.should) }
     }
 
-    /// The document with every valid part kept and every missing or wrong one marked.
-    pub fn skeleton(&self, document: &Node) -> Node {
-        let is_map = document.kind() == NodeKind::Map;
-        let mut skeleton = if is_map { document.clone() } else { Node::Map(Vec::new()) };
-        for rule in self.must.iter().chain(&self.should) {
-            // Once for each spelling: several spellings may hold a contradiction.
-            for _ in rule.spellings() {
-                let problem = rule.check(&Body::of(&skeleton));
-                if let Some(problem) = problem {
-                    set(&mut skeleton, &problem.path, rule.placeholder());
-                }
-            }
-        }
-        skeleton
-    }
-
     /// How many of its rules apply to this document, and how many of those it keeps.
     pub fn kept(&self, document: &Node) -> (usize, usize) {
         let body = Body::of(document);
@@ -89,23 +73,6 @@ impl ContractReport {
             Profile::Strict if self.must.is_empty() && self.should.is_empty() => Vec::new(),
             Profile::Strict => self.must.iter().chain(&self.should).cloned().collect(),
         }
-    }
-}
-
-/// Writes `value` at a dotted path, making the maps on the way.
-fn set(node: &mut Node, path: &str, value: Node) {
-    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    if node.kind() != NodeKind::Map {
-        *node = Node::Map(Vec::new());
-    }
-    let Node::Map(members) = node else { return };
-    let index = members.iter().position(|(it, _)| it == key).unwrap_or_else(|| {
-        members.push((key.to_owned(), Node::Null));
-        members.len() - 1
-    });
-    match rest {
-        Some(rest) => set(&mut members[index].1, rest, value),
-        None => members[index].1 = value,
     }
 }
 

@@ -26,6 +26,7 @@ mod reject;
 mod route;
 mod signal;
 mod supersede;
+mod template;
 
 #[cfg(test)]
 mod carried_scenarios;
@@ -76,6 +77,7 @@ use uuid::Uuid;
 pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
+pub use template::{TemplateRequest, template};
 
 use crate::command::{Command, Create, StartAt};
 use crate::event::RunEvent;

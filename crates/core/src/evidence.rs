@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::named::named;
 use crate::names::CheckName;
 
 /// The newest result of one check.
@@ -15,26 +16,17 @@ pub struct Evidence {
     pub fence: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Passed,
-    Failed,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Verdict {
+        Passed = "passed",
+        Failed = "failed",
+    }
 }
 
 /// Upper bound on the checks of one handoff; no real handoff has so many.
 pub const MOST_CHECKS: usize = 64;
-
-impl Verdict {
-    pub const ALL: [Self; 2] = [Self::Passed, Self::Failed];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Passed => "passed",
-            Verdict::Failed => "failed",
-        }
-    }
-}
 
 /// Describes which of `checks` have not passed; `None` where they all have.
 pub fn missing(checks: &[CheckName], evidence: &[Evidence]) -> Option<String> {

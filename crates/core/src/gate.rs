@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::ContentId;
 use crate::evidence::Evidence;
+use crate::named::named;
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::run::{EdgeKey, HandoffNo, Party, is_false};
@@ -67,50 +68,54 @@ pub struct GateEdge {
     pub on: Outcome,
 }
 
-/// How much work a gate blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateKind {
-    /// Everything, until a person answers.
-    #[default]
-    Blocking,
-    /// Nothing: the work goes on, and a person may object.
-    Advisory,
-    /// Everything, until the checks pass or a person answers.
-    Automatic,
+named! {
+    /// How much work a gate blocks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GateKind {
+        /// Everything, until a person answers.
+        #[default]
+        Blocking = "blocking",
+        /// Nothing: the work goes on, and a person may object.
+        Advisory = "advisory",
+        /// Everything, until the checks pass or a person answers.
+        Automatic = "automatic",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateCause {
-    /// The work has gone back as often as the edge allows.
-    Rounds,
-    /// Two reviews in a row had identical findings.
-    SameFindings,
-    /// The work has entered a step as often as the step allows.
-    Entries,
-    /// The holder has delegated as many parts as its step allows.
-    Delegations,
-    /// The step failed, and its retries are used up.
-    Failure,
-    /// The step failed with an error that the sender says cannot be recovered from.
-    Unrecoverable,
-    Blocked,
-    NeedsClarification,
-    /// The sender asked for a person's review before the work goes on.
-    NeedsReview,
-    /// The workflow requires a person's review before the work goes on.
-    Declared,
-    /// The checks of the edge have not all passed.
-    Checks,
-    /// An agent asks on its own initiative, and waits.
-    Escalation,
-    /// The receiver has used up its questions about the handoff.
-    Questions,
-    /// The holder's lease was lost, and so was the lease of every retry.
-    LostLease,
-    /// The receiver did not accept in time.
-    Expired,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GateCause {
+        /// The work has gone back as often as the edge allows.
+        Rounds = "rounds",
+        /// Two reviews in a row had identical findings.
+        SameFindings = "same_findings",
+        /// The work has entered a step as often as the step allows.
+        Entries = "entries",
+        /// The holder has delegated as many parts as its step allows.
+        Delegations = "delegations",
+        /// The step failed, and its retries are used up.
+        Failure = "failure",
+        /// The step failed with an error that the sender says cannot be recovered from.
+        Unrecoverable = "unrecoverable",
+        Blocked = "blocked",
+        NeedsClarification = "needs_clarification",
+        /// The sender asked for a person's review before the work goes on.
+        NeedsReview = "needs_review",
+        /// The workflow requires a person's review before the work goes on.
+        Declared = "declared",
+        /// The checks of the edge have not all passed.
+        Checks = "checks",
+        /// An agent asks on its own initiative, and waits.
+        Escalation = "escalation",
+        /// The receiver has used up its questions about the handoff.
+        Questions = "questions",
+        /// The holder's lease was lost, and so was the lease of every retry.
+        LostLease = "lost_lease",
+        /// The receiver did not accept in time.
+        Expired = "expired",
+    }
 }
 
 /// A person's possible answers.
@@ -231,18 +236,8 @@ impl Gate {
 }
 
 impl GateKind {
-    pub const ALL: [Self; 3] = [Self::Blocking, Self::Advisory, Self::Automatic];
-
     pub fn is_blocking(&self) -> bool {
         *self == GateKind::Blocking
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            GateKind::Blocking => "blocking",
-            GateKind::Advisory => "advisory",
-            GateKind::Automatic => "automatic",
-        }
     }
 
     /// Parses the YAML handoff's words and their common synonyms.
@@ -257,26 +252,6 @@ impl GateKind {
 }
 
 impl GateCause {
-    pub fn name(self) -> &'static str {
-        match self {
-            GateCause::Rounds => "rounds",
-            GateCause::SameFindings => "same_findings",
-            GateCause::Entries => "entries",
-            GateCause::Delegations => "delegations",
-            GateCause::Failure => "failure",
-            GateCause::Unrecoverable => "unrecoverable",
-            GateCause::Blocked => "blocked",
-            GateCause::NeedsClarification => "needs_clarification",
-            GateCause::NeedsReview => "needs_review",
-            GateCause::Declared => "declared",
-            GateCause::Checks => "checks",
-            GateCause::Escalation => "escalation",
-            GateCause::Questions => "questions",
-            GateCause::LostLease => "lost_lease",
-            GateCause::Expired => "expired",
-        }
-    }
-
     /// Why a person is asked: the default reason of the handoff to them.
     pub fn sentence(self) -> &'static str {
         match self {
@@ -309,19 +284,56 @@ impl GateCause {
     }
 }
 
+named! {
+    /// The answers that a person may give, without what they say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AnswerKind {
+        Approve = "approve",
+        Reject = "reject",
+        Reply = "answer",
+        Question = "question",
+        Modify = "modify",
+        Continue = "continue",
+        Accept = "accept",
+        HandTo = "hand_to",
+        Abort = "abort",
+    }
+}
+
+impl AnswerKind {
+    /// The answer; `to` is the agent that [`Answer::HandTo`] needs, and the only one that does.
+    pub fn answer(self, to: Option<AgentId>) -> Option<Answer> {
+        Some(match self {
+            AnswerKind::HandTo => Answer::HandTo(to?),
+            AnswerKind::Approve => Answer::Approve,
+            AnswerKind::Reject => Answer::Reject,
+            AnswerKind::Reply => Answer::Reply,
+            AnswerKind::Question => Answer::Question,
+            AnswerKind::Modify => Answer::Modify,
+            AnswerKind::Continue => Answer::Continue,
+            AnswerKind::Accept => Answer::Accept,
+            AnswerKind::Abort => Answer::Abort,
+        })
+    }
+}
+
 impl Answer {
-    pub fn name(&self) -> &'static str {
+    pub fn kind(&self) -> AnswerKind {
         match self {
-            Answer::Continue => "continue",
-            Answer::Accept => "accept",
-            Answer::HandTo(_) => "hand_to",
-            Answer::Abort => "abort",
-            Answer::Approve => "approve",
-            Answer::Reject => "reject",
-            Answer::Reply => "answer",
-            Answer::Question => "question",
-            Answer::Modify => "modify",
+            Answer::Continue => AnswerKind::Continue,
+            Answer::Accept => AnswerKind::Accept,
+            Answer::HandTo(_) => AnswerKind::HandTo,
+            Answer::Abort => AnswerKind::Abort,
+            Answer::Approve => AnswerKind::Approve,
+            Answer::Reject => AnswerKind::Reject,
+            Answer::Reply => AnswerKind::Reply,
+            Answer::Question => AnswerKind::Question,
+            Answer::Modify => AnswerKind::Modify,
         }
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.kind().name()
     }
 
     /// True where the answer requires a text.

@@ -12,6 +12,7 @@ mod instructions;
 mod invisible;
 mod marks;
 mod measure;
+pub(crate) mod nature;
 mod persons;
 mod points;
 mod ranges;
@@ -36,6 +37,7 @@ pub use rule::{LintRule, Severity};
 pub use score::{Score, ScorePart};
 pub use secrets::redacted;
 pub use settings::{Settings, Silence};
+pub(crate) use texts::{rules_of_key, rules_of_text};
 
 use crate::contract::{Body, Contract, Profile};
 use crate::document::Node;

@@ -2,17 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    Success,
-    Failure,
-    Blocked,
-    NeedsReview,
-    NeedsClarification,
-    Skipped,
-    /// Set only by Baton: the attempt was lost, so its outcome is not known.
-    Unknown,
+use crate::named::named;
+
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Outcome {
+        Success = "success",
+        Failure = "failure",
+        Blocked = "blocked",
+        NeedsReview = "needs_review",
+        NeedsClarification = "needs_clarification",
+        Skipped = "skipped",
+        /// Set only by Baton: the attempt was lost, so its outcome is not known.
+        Unknown = "unknown",
+    }
 }
 
 impl Outcome {
@@ -24,16 +28,6 @@ impl Outcome {
         Self::NeedsReview,
         Self::NeedsClarification,
         Self::Skipped,
-    ];
-
-    pub const ALL: [Self; 7] = [
-        Self::Success,
-        Self::Failure,
-        Self::Blocked,
-        Self::NeedsReview,
-        Self::NeedsClarification,
-        Self::Skipped,
-        Self::Unknown,
     ];
 
     /// Parses any source document's word; hyphen and underscore are equivalent.
@@ -55,18 +49,6 @@ impl Outcome {
             "skipped" => Self::Skipped,
             _ => return None,
         })
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::Blocked => "blocked",
-            Self::NeedsReview => "needs_review",
-            Self::NeedsClarification => "needs_clarification",
-            Self::Skipped => "skipped",
-            Self::Unknown => "unknown",
-        }
     }
 }
 

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::content::ContentId;
 use crate::gate::{Gate, GateEdge, GateKind};
 use crate::hash::Hash;
+use crate::named::named;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::workflow::{Place, Workflow};
 
@@ -85,14 +86,16 @@ pub struct Blocker {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(pub Uuid);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunStatus {
-    Open,
-    /// Held work may finish; no handoff may be accepted.
-    Paused,
-    Completed,
-    Cancelled,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RunStatus {
+        Open = "open",
+        /// Held work may finish; no handoff may be accepted.
+        Paused = "paused",
+        Completed = "completed",
+        Cancelled = "cancelled",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,13 +130,27 @@ pub enum Baton {
     Done,
 }
 
-/// What a parked baton waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Wait {
-    Person,
-    /// The time at which the handoff is offered again.
-    Timer,
+named! {
+    /// Where a baton is, without the handoff that it rests on.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BatonPlace {
+        Offered = "offered",
+        Held = "held",
+        Parked = "parked",
+        Loose = "loose",
+        Done = "done",
+    }
+}
+
+named! {
+    /// What a parked baton waits for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Wait {
+        /// The time at which the handoff is offered again.
+        Timer = "timer",
+        Person = "person",
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]

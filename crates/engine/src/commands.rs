@@ -1,51 +1,17 @@
-//! The commands: start a run, hand off, answer a handoff, steer a run.
+//! The commands: hand off, answer a handoff, steer a run. How a run starts is in `starts`.
 
-use baton_core::command::{Command, Create, StartAt};
-use baton_core::contract::Profile;
-use baton_core::decide::{self, DecisionContext, First, RunStart};
+use baton_core::command::{Command, Create};
+use baton_core::decide::{self, DecisionContext, First};
 use baton_core::document::Node;
-use baton_core::hash::Hash;
-use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
+use baton_core::names::{StoryKey, WorkflowName};
 use baton_core::package::{Format, Package};
 use baton_core::refusal::Refusal;
-use baton_core::run::{Baton, HandoffNo, RunId, RunStatus};
-use baton_core::story::Story;
-use baton_core::workflow::{Target, Workflow};
-use baton_store::{AppendError, HandoffRef, RunRef, RunRow, StoryRow, Version};
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::{HandoffRef, RunRef, RunRow};
 
 use crate::cache::Loaded;
-use crate::catalog::Entry;
-use crate::look_alikes::LookAlikes;
-use crate::{Caller, CommandResult, Engine, EngineError, NewRun, story_package};
-
-/// A run to begin.
-#[derive(Debug, Clone)]
-pub struct StartRun {
-    pub story: StoryKey,
-    pub workflow: Option<WorkflowName>,
-    /// Default: the first agent of the first step.
-    pub to: Option<AgentId>,
-    /// Default: the story itself.
-    pub package: Option<Package>,
-    pub reason: Option<Reason>,
-}
-
-/// The step at which an operator starts a story, skipping the steps before it.
-#[derive(Debug, Clone)]
-pub struct StartingPoint {
-    pub step: StepId,
-    /// Why. Replaces the reason of the start.
-    pub reason: Reason,
-}
-
-/// The story that a first handoff is for.
-struct MeantStory {
-    story: Story,
-    /// Of the story's newest run.
-    latest: Option<(RunId, RunStatus)>,
-    /// Only for a story that is created with the run.
-    alike: LookAlikes,
-}
+use crate::starts::MeantStory;
+use crate::{Caller, CommandResult, Engine, EngineError};
 
 /// The run that a handoff is for.
 #[derive(Debug, Clone)]
@@ -59,95 +25,6 @@ pub enum RunTarget {
 }
 
 impl Engine {
-    /// Starts a story: the orchestrator's first handoff. On a loose baton it hands in again.
-    pub async fn start(
-        &self,
-        caller: &Caller,
-        start: StartRun,
-    ) -> Result<CommandResult, EngineError> {
-        match self.start_story(caller, start).await {
-            Ok(outcome) => Ok(outcome),
-            Err(error) => self.repeated_or(caller, error).await,
-        }
-    }
-
-    /// As [`Engine::start`], for the story that is next. A retry with the same idempotency key
-    /// refers to the story that was next at the first try.
-    pub async fn start_next(
-        &self,
-        caller: &Caller,
-        start: impl FnOnce(StoryKey) -> StartRun,
-    ) -> Result<CommandResult, EngineError> {
-        if let Some(outcome) = self.repeated(caller).await? {
-            return Ok(outcome);
-        }
-        let story = match self.next_ready().await {
-            Ok(story) => story,
-            Err(error) => return self.repeated_or(caller, error).await,
-        };
-        self.start(caller, start(story.key)).await
-    }
-
-    /// Starts a story at a given step: in a new run, or in one whose baton is loose. The gates
-    /// before the step are recorded as waived by the caller.
-    pub async fn start_at(
-        &self,
-        caller: &Caller,
-        start: StartRun,
-        at: StartingPoint,
-    ) -> Result<CommandResult, EngineError> {
-        match self.start_story_at(caller, start, at).await {
-            Ok(outcome) => Ok(outcome),
-            Err(error) => self.repeated_or(caller, error).await,
-        }
-    }
-
-    async fn start_story_at(
-        &self,
-        caller: &Caller,
-        start: StartRun,
-        at: StartingPoint,
-    ) -> Result<CommandResult, EngineError> {
-        let MeantStory { story, alike, .. } = self.story_or_new(&start.story).await?;
-        let at = |package| StartAt {
-            step: at.step,
-            to: start.to,
-            package,
-            reason: at.reason,
-            by: caller.principal.clone(),
-        };
-        if let Some(row) = self.open_run(&start.story).await? {
-            let Baton::Loose { .. } = row.run.baton() else {
-                let number = row.number;
-                return Err(EngineError::AlreadyOpen { story: start.story, number });
-            };
-            let start = at(start.package.unwrap_or_else(nothing));
-            return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
-        }
-        let entry = self.catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
-        let first = at(start.package.unwrap_or_else(|| story_package(&story)));
-        self.begin(caller, entry, story, alike, First::AtStep(first)).await
-    }
-
-    async fn start_story(
-        &self,
-        caller: &Caller,
-        start: StartRun,
-    ) -> Result<CommandResult, EngineError> {
-        let MeantStory { story, latest, alike } = self.story_or_new(&start.story).await?;
-        let is_open = latest.is_some_and(|(_, status)| status.is_open());
-        if is_open && let Some(row) = self.open_run(&start.story).await? {
-            return self.start_again(caller, start, row).await;
-        }
-        let fits = |_: &Workflow| true;
-        let entry = self.catalog.choose(start.workflow.as_ref(), fits)?.clone();
-        if start.to.is_none() {
-            one_receiver(&entry.workflow)?;
-        }
-        let first = first_handoff(&entry.workflow, &story, start);
-        self.begin(caller, entry, story, alike, First::Handoff(first)).await
-    }
-
     /// Hands off from one agent to another.
     pub async fn create(
         &self,
@@ -198,10 +75,8 @@ impl Engine {
                 }
                 // Boxed: only the first handoff of a story needs a future of this size.
                 let first = Box::pin(self.create_in_story(caller, key, workflow, create));
-                match first.await {
-                    Ok(outcome) => Ok(outcome),
-                    Err(error) => self.repeated_or(caller, error).await,
-                }
+                let outcome = first.await;
+                self.or_repeated(caller, outcome).await
             }
         }
     }
@@ -331,149 +206,8 @@ impl Engine {
         Ok(EngineError::Refused { refusal, handoff })
     }
 
-    /// An open run is started again only where its baton is loose.
-    async fn start_again(
-        &self,
-        caller: &Caller,
-        start: StartRun,
-        row: RunRow,
-    ) -> Result<CommandResult, EngineError> {
-        let Baton::Loose { .. } = row.run.baton() else {
-            let number = row.number;
-            return Err(EngineError::AlreadyOpen { story: start.story, number });
-        };
-        let (loaded, _) = self.load(row.run.id).await?;
-        let agent = row.run.restarts_with(&loaded.workflow);
-        let to = start.to.or(agent).unwrap_or_else(AgentId::orchestrator);
-        let create = Create {
-            from: AgentId::orchestrator(),
-            to,
-            package: start.package.unwrap_or_else(nothing),
-            outcome: None,
-            reason: start.reason,
-            supersedes: None,
-            way: None,
-            token: None,
-            profile: Profile::Lenient,
-        };
-        self.on_run(caller, row.run.id, Command::Create(create)).await
-    }
-
-    async fn begin(
-        &self,
-        caller: &Caller,
-        entry: Entry,
-        story: Story,
-        alike: LookAlikes,
-        first: First,
-    ) -> Result<CommandResult, EngineError> {
-        let admitted = self.admit().await?;
-        if let Some(outcome) = self.repeated(caller).await? {
-            return Ok(outcome);
-        }
-        caller.still_meant(Version::NONE)?;
-        let ground = self.ground(&entry.workflow);
-        let start = RunStart {
-            run: RunId(self.clock.as_fresh().id()),
-            story: story.key.clone(),
-            owner: caller.principal.clone(),
-            first,
-        };
-        let mut decision = match decide::start(&start, ground) {
-            Ok(decision) => decision,
-            Err(refusal) => return Err(EngineError::refused(refusal)),
-        };
-        decision.done.warnings.extend(alike.problem());
-        let loaded = Loaded {
-            run: decision.run.clone(),
-            version: Version::NONE,
-            head: Hash::ZERO,
-            number: 0,
-            workflow: entry.workflow.clone(),
-            rows: Vec::new(),
-        };
-        let definition = Some(entry.definition());
-        let birth = NewRun { story: Some(story), definition };
-        match self.commit(caller, &loaded, decision, birth, ground.now).await {
-            Ok(outcome) => Ok(outcome),
-            // Another caller has just started the run, so this becomes one more command on it.
-            Err(AppendError::OpenRunExists(story)) => {
-                drop(admitted);
-                self.begun_by_another(caller, story, start.first).await
-            }
-            Err(AppendError::Conflict) => Err(EngineError::Contended),
-            Err(AppendError::Repeated(answered)) => self.repeat(caller, &answered).await,
-            Err(AppendError::Store(error)) => Err(error.into()),
-        }
-    }
-
-    async fn begun_by_another(
-        &self,
-        caller: &Caller,
-        story: StoryKey,
-        first: First,
-    ) -> Result<CommandResult, EngineError> {
-        if let Some(outcome) = self.repeated(caller).await? {
-            return Ok(outcome);
-        }
-        match (self.open_run(&story).await?, first) {
-            (Some(row), First::Handoff(create)) if !create.from.is_orchestrator() => {
-                self.on_run(caller, row.run.id, Command::Create(create)).await
-            }
-            (Some(row), First::Handoff(_) | First::AtStep(_)) => {
-                Err(EngineError::AlreadyOpen { story, number: row.number })
-            }
-            (None, _) => Err(EngineError::Contended),
-        }
-    }
-
     pub(crate) async fn open_run(&self, story: &StoryKey) -> Result<Option<RunRow>, EngineError> {
         Ok(self.store.run(&RunRef::OpenOf(story.clone())).await?)
-    }
-
-    /// A story, existing or not, and its newest run.
-    async fn story_or_new(&self, key: &StoryKey) -> Result<MeantStory, EngineError> {
-        Ok(match self.store.story(key).await? {
-            Some(StoryRow { story, latest, .. }) => {
-                MeantStory { story, latest, alike: LookAlikes::none() }
-            }
-            None => {
-                let alike = self.look_alikes(key).await?;
-                MeantStory { story: Story::named(key.clone()), latest: None, alike }
-            }
-        })
-    }
-}
-
-/// Where the first step has several agents, only the caller can choose one.
-fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
-    let Target::Step(step) = &workflow.start.to else { return Ok(()) };
-    let agents = workflow.agents_at(&Workflow::target_place(&workflow.start.to));
-    if agents.len() == 1 {
-        return Ok(());
-    }
-    let choices: Vec<String> = agents.iter().map(|it| format!("`{it}`")).collect();
-    Err(EngineError::refused(Refusal::ChooseReceiver {
-        step: step.clone(),
-        outcome: "start",
-        choices: choices.join(", "),
-    }))
-}
-
-fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {
-    let entry = Workflow::target_place(&workflow.start.to);
-    let agent = workflow.agents_at(&entry).into_iter().next();
-    Create {
-        from: AgentId::orchestrator(),
-        to: start.to.or(agent).unwrap_or_else(AgentId::orchestrator),
-        package: start.package.unwrap_or_else(|| story_package(story)),
-        outcome: None,
-        reason: start.reason,
-        supersedes: None,
-        way: None,
-        token: None,
-        // Baton generates the story package, so no sender could fix a missing field.
-        profile: Profile::Lenient,
     }
 }
 

@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use baton_core::run::RunId;
 use baton_store::{RunFilter, RunRef, RunRow, Store, StoreCheck, StoreError, WriteFault};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
-use crate::Engine;
 use crate::verify::{RunVerifier, readable, verify_run};
+use crate::{BackgroundTask, Engine};
 
 /// How many runs are read per page.
 const PAGE: u32 = 200;
@@ -220,29 +219,18 @@ impl Pace {
 }
 
 /// Checks the data once, until done or stopped. A server starts one after an unclean shutdown.
-pub struct DataChecker {
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
+pub struct DataChecker;
 
 impl DataChecker {
-    pub fn start(engine: Arc<Engine>) -> Self {
+    pub fn start(engine: Arc<Engine>) -> BackgroundTask {
         // Set before the first request is served, so that no client takes the data for checked.
         engine.health.begin();
-        let (stop, mut stopped) = watch::channel(false);
-        let task = tokio::spawn(async move {
+        BackgroundTask::start(|mut stopped| async move {
             // The check writes nothing, so it may be cancelled at any point.
             tokio::select! {
                 _ = stopped.wait_for(|it| *it) => {}
                 () = engine.check_data() => {}
             }
-        });
-        Self { stop, task }
-    }
-
-    pub async fn stop(self) {
-        self.stop.send_replace(true);
-        // The runtime has already reported a panic of the task.
-        let _ = self.task.await;
+        })
     }
 }

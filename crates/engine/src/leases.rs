@@ -5,51 +5,24 @@
 //! seconds. A crash loses about a second of renewals, and after a restart every lease gets a full
 //! period more (ADR 0009).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::num::NonZeroUsize;
+mod table;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::{LeaseRenewal, TimerChange, TimerKind, TimerRow, Version};
 use jiff::{SignedDuration, Timestamp};
-use lru::LruCache;
 
+use self::table::{LeaseTable, Running};
 use crate::timers::silent_until;
 
 /// How often renewals are written.
 const WRITTEN_EVERY: SignedDuration = SignedDuration::from_secs(1);
 /// A tick that is later than this means that the process was suspended.
 const ASLEEP: SignedDuration = SignedDuration::from_secs(5);
-/// Only needed for replies that arrive out of order, and those are microseconds apart.
-const MOST_CHANGES: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
-
-type Key = (RunId, HandoffNo);
 
 pub(crate) struct Leases {
     kept: Mutex<LeaseTable>,
-}
-
-struct LeaseTable {
-    timers: HashMap<Key, Running>,
-    /// The same timers ordered by due time, without those in hand.
-    by_due: BTreeSet<(Timestamp, Key)>,
-    /// Leases whose renewal is not in the store yet.
-    unwritten: HashSet<Key>,
-    written_at: Timestamp,
-    /// When the next tick is expected, while a timekeeper runs.
-    next_tick: Option<Timestamp>,
-    /// The version of its run at which a handoff's timer last changed.
-    changed: LruCache<Key, Version>,
-    /// Timers whose append was not confirmed: the next tick asks the store.
-    doubted: HashSet<Key>,
-}
-
-#[derive(Clone, Copy)]
-struct Running {
-    what: TimerKind,
-    due: Timestamp,
-    /// It was due, and is being handled now.
-    is_in_hand: bool,
 }
 
 /// The result of a heartbeat.
@@ -88,16 +61,7 @@ impl Leases {
     /// Starts without the timers in the store: they are loaded as they fall due, or all at once by
     /// [`Leases::load`].
     pub(crate) fn new(now: Timestamp) -> Self {
-        let kept = LeaseTable {
-            timers: HashMap::new(),
-            by_due: BTreeSet::new(),
-            unwritten: HashSet::new(),
-            written_at: now,
-            next_tick: None,
-            changed: LruCache::new(MOST_CHANGES),
-            doubted: HashSet::new(),
-        };
-        Self { kept: Mutex::new(kept) }
+        Self { kept: Mutex::new(LeaseTable::new(now)) }
     }
 
     /// Loads the timers of the store, every lease with a full period from `now`. Timers that this
@@ -151,16 +115,11 @@ impl Leases {
     fn change(&self, run: RunId, version: Version, changes: &[TimerChange]) {
         let mut kept = self.lock();
         for change in changes {
-            match *change {
-                TimerChange::Set { no, what, due } => {
-                    if kept.is_news((run, no), version) {
-                        kept.set((run, no), what, due);
-                    }
-                }
-                TimerChange::Clear { no } => {
-                    if kept.is_news((run, no), version) {
-                        kept.clear((run, no));
-                    }
+            let key = (run, change.no());
+            if kept.is_news(key, version) {
+                match *change {
+                    TimerChange::Set { what, due, .. } => kept.set(key, what, due),
+                    TimerChange::Clear { .. } => kept.clear(key),
                 }
             }
         }
@@ -324,67 +283,6 @@ impl Drop for PendingTimerChange<'_> {
         if let Some(leases) = self.leases {
             leases.doubt(self.changes.iter().map(|it| (self.run, it.no())));
         }
-    }
-}
-
-impl LeaseTable {
-    fn set(&mut self, key: Key, what: TimerKind, due: Timestamp) {
-        self.clear(key);
-        self.timers.insert(key, Running { what, due, is_in_hand: false });
-        self.by_due.insert((due, key));
-    }
-
-    fn clear(&mut self, key: Key) {
-        if let Some(before) = self.timers.remove(&key) {
-            self.by_due.remove(&(before.due, key));
-        }
-        self.unwritten.remove(&key);
-    }
-
-    fn put_off(&mut self, key: Key, due: Timestamp) {
-        let Some(timer) = self.timers.get_mut(&key) else { return };
-        self.by_due.remove(&(timer.due, key));
-        self.by_due.insert((due, key));
-        timer.due = due;
-        self.unwritten.insert(key);
-    }
-
-    fn is_news(&mut self, key: Key, version: Version) -> bool {
-        let is_news = self.changed.get(&key).is_none_or(|it| *it < version);
-        if is_news {
-            self.changed.put(key, version);
-        }
-        is_news
-    }
-
-    fn has_in_hand(&self, due: DueTimer) -> bool {
-        let timer = self.timers.get(&(due.run, due.no));
-        timer.is_some_and(|it| it.is_in_hand && it.what == due.what)
-    }
-
-    fn give_more_time(&mut self, now: Timestamp) {
-        let leases = self.timers.iter().filter(|(_, it)| !it.is_in_hand);
-        let until: Vec<(Key, Timestamp)> = leases
-            .filter_map(|(key, it)| match it.what {
-                TimerKind::Lease { seconds, .. } => Some((*key, silent_until(now, seconds))),
-                TimerKind::Wake => None,
-            })
-            .collect();
-        for (key, due) in until {
-            self.put_off(key, due);
-        }
-    }
-
-    fn take_unwritten(&mut self, now: Timestamp) -> Vec<LeaseRenewal> {
-        self.written_at = now;
-        let unwritten = std::mem::take(&mut self.unwritten);
-        let lease = |(run, no): Key| match self.timers.get(&(run, no))? {
-            Running { what: TimerKind::Lease { fence, .. }, due, .. } => {
-                Some(LeaseRenewal { run, no, fence: *fence, due: *due })
-            }
-            Running { what: TimerKind::Wake, .. } => None,
-        };
-        unwritten.into_iter().filter_map(lease).collect()
     }
 }
 

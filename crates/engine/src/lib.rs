@@ -5,6 +5,7 @@
 //! face of Baton goes through it.
 
 mod append;
+mod background;
 mod cache;
 mod caller;
 mod can;
@@ -24,9 +25,11 @@ mod queries;
 mod reader;
 mod rebuild;
 mod receive;
+mod starts;
 pub mod stored;
 mod stories;
 mod sweeper;
+mod template;
 mod texts;
 mod timekeeper;
 mod timers;
@@ -49,12 +52,13 @@ use baton_store::{
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
+pub use crate::background::BackgroundTask;
 use crate::cache::{Cache, Loaded};
 pub use crate::caller::{Caller, CommandMode, Key};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
-pub use crate::commands::{RunTarget, StartRun, StartingPoint};
+pub use crate::commands::RunTarget;
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
@@ -64,6 +68,7 @@ pub use crate::outcome::CommandResult;
 pub use crate::reader::Reader;
 pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
+pub use crate::starts::{StartRun, StartingPoint};
 pub use crate::stories::{branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
@@ -193,7 +198,7 @@ impl Engine {
                     continue;
                 }
                 (Err(outdated), RunSource::Store) => {
-                    return self.repeated_or(caller, outdated).await;
+                    return self.or_repeated(caller, Err(outdated)).await;
                 }
             }
             let ground = self.ground(&loaded.workflow);
@@ -205,7 +210,7 @@ impl Engine {
                     continue;
                 }
                 (Err(refusal), RunSource::Store) => {
-                    return self.repeated_or(caller, EngineError::refused(refusal)).await;
+                    return self.or_repeated(caller, Err(EngineError::refused(refusal))).await;
                 }
             };
             let at = ground.now;
@@ -368,16 +373,14 @@ impl Engine {
         Ok(CommandResult { rows, ..outcome })
     }
 
-    /// The refusal, unless the same request took effect before: then its stored answer.
-    async fn repeated_or(
+    /// The outcome; for a refusal of a request that took effect before, its stored answer.
+    async fn or_repeated(
         &self,
         caller: &Caller,
-        error: EngineError,
+        outcome: Result<CommandResult, EngineError>,
     ) -> Result<CommandResult, EngineError> {
-        match self.repeated(caller).await? {
-            Some(outcome) => Ok(outcome),
-            None => Err(error),
-        }
+        let Err(error) = outcome else { return outcome };
+        self.repeated(caller).await?.ok_or(error)
     }
 
     fn ground<'a>(&'a self, workflow: &'a Workflow) -> DecisionContext<'a> {

@@ -13,12 +13,11 @@ use baton_core::decide::{due_at, expires_at, stale_at};
 use baton_core::run::{Handoff, HandoffNo, Run};
 use baton_core::workflow::Workflow;
 use baton_store::{DueRow, LookAgain, StoreError};
+use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
-use crate::timekeeper::all;
-use crate::{Caller, Engine, EngineError, Ticked};
+use crate::{BackgroundTask, Caller, Engine, EngineError, Ticked};
 
 /// How many runs are processed together; their commands share a commit.
 const PAGE: u32 = 64;
@@ -112,7 +111,7 @@ impl Engine {
         for _ in 0..limits.pages {
             let page = self.store.due(now, pass.after.as_ref(), limits.page).await?;
             let mut again = Vec::new();
-            for looked in all(page.iter().map(|it| self.look_at(it, now))).await {
+            for looked in join_all(page.iter().map(|it| self.look_at(it, now))).await {
                 let looked = looked?;
                 pass.swept.n_stale += looked.n_stale;
                 pass.swept.n_expired += looked.n_expired;
@@ -202,23 +201,11 @@ impl Swept {
 }
 
 /// Sweeps twice a minute until it is stopped.
-pub struct Sweeper {
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
+pub struct Sweeper;
 
 impl Sweeper {
-    pub fn start(engine: Arc<Engine>) -> Self {
-        let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(sweep_on(engine, stopped));
-        Self { stop, task }
-    }
-
-    /// Waits for the pass in progress.
-    pub async fn stop(self) {
-        self.stop.send_replace(true);
-        // The runtime has already reported a panic of the task.
-        let _ = self.task.await;
+    pub fn start(engine: Arc<Engine>) -> BackgroundTask {
+        BackgroundTask::start(|stopped| sweep_on(engine, stopped))
     }
 }
 

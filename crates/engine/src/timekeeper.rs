@@ -1,19 +1,17 @@
 //! Handles timers on time: leases end, and deferred handoffs are offered.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use baton_core::command::Command;
 use baton_core::refusal::Refusal;
 use baton_store::{RunRef, StoreError, TimerKind, TimerRow};
+use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use crate::leases::DueTimer;
-use crate::{Caller, Engine, EngineError, timers};
+use crate::{BackgroundTask, Caller, Engine, EngineError, timers};
 
 /// How many timers are loaded from the store at once.
 const PAGE: u32 = 256;
@@ -62,7 +60,7 @@ impl Engine {
         let mut ticked = Ticked::default();
         let in_hand = self.leases.take_due(now);
         for group in in_hand.due.chunks(AT_ONCE) {
-            let done = all(group.iter().map(|it| self.bring_about(*it, now))).await;
+            let done = join_all(group.iter().map(|it| self.bring_about(*it, now))).await;
             for (due, done) in group.iter().zip(done) {
                 match (done?, due.what) {
                     (TimerOutcome::Yes, TimerKind::Lease { .. }) => ticked.n_lost += 1,
@@ -216,31 +214,20 @@ enum TimerOutcome {
 }
 
 /// Ticks four times a second until it is stopped. A server has one.
-pub struct Timekeeper {
-    engine: Arc<Engine>,
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
+pub struct Timekeeper;
 
 impl Timekeeper {
     /// Loads the timers of the store, gives every lease a full period more, and starts ticking.
-    pub fn start(engine: Arc<Engine>) -> Self {
+    pub fn start(engine: Arc<Engine>) -> BackgroundTask {
         engine.begin_to_keep_time();
-        let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(tick_on(engine.clone(), stopped));
-        Self { engine, stop, task }
-    }
-
-    /// Waits for the tick in progress.
-    pub async fn stop(self) {
-        self.stop.send_replace(true);
-        // The runtime has already reported a panic of the task.
-        let _ = self.task.await;
-        self.engine.leases.stop_keeping_time();
+        BackgroundTask::start(|stopped| async move {
+            tick_on(&engine, stopped).await;
+            engine.leases.stop_keeping_time();
+        })
     }
 }
 
-async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
+async fn tick_on(engine: &Engine, mut stopped: watch::Receiver<bool>) {
     let mut has_loaded = false;
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -271,24 +258,6 @@ async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
             }
         }
     }
-}
-
-/// Awaits all futures concurrently, so that they are in the store's queue together.
-pub(crate) async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut waiting: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
-    let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
-        for (future, output) in waiting.iter_mut().zip(&mut outputs) {
-            if output.is_none()
-                && let Poll::Ready(it) = future.as_mut().poll(context)
-            {
-                *output = Some(it);
-            }
-        }
-        if outputs.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    outputs.into_iter().flatten().collect()
 }
 
 fn after(now: Timestamp, duration: Duration) -> Timestamp {

@@ -37,6 +37,7 @@ use self::message::Dialect;
 use self::snapshot::{Snapshot, end_of_log, event_at};
 use self::stream::{Stream, StreamSource};
 use crate::App;
+use crate::lookup::run_id;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::query::Query;
@@ -81,10 +82,7 @@ async fn open(
     headers: HeaderMap,
 ) -> Result<Response, ApiProblem> {
     let query = Query::read(&uri, &["run"])?;
-    let run = match query.get("run") {
-        Some(name) => Some(app.read().run_named(name).await?.run.id),
-        None => None,
-    };
+    let run = run_id(&app, query.get("run")).await?;
     let place = app.listeners.clone().try_acquire_owned().map_err(|_| no_place())?;
     // Subscribes before anything is read, so that no event is lost in between.
     let tidings = app.live.listen().ok_or(EngineError::Closing)?;
@@ -141,7 +139,7 @@ async fn missed(
     }
     let Some(stored) = event_at(*app.read(), id.position).await? else { return Ok(None) };
     let known = ResolvedEvent::look_up(*app.read(), &app.live.names, &stored).await?;
-    let agents = app.engine.catalog().agents();
+    let agents = app.read().catalog().agents();
     if id.part > EventId::end_of(epoch, id.position, known.n_parts(agents)).part {
         return Ok(None);
     }

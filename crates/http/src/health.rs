@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_engine::{CheckProgress, DataCheck, Engine};
+use baton_engine::{CheckProgress, DataCheck};
 use baton_store::{StoreError, WriteFault};
 use baton_views::ArchiveHealth;
 use utoipa_axum::router::OpenApiRouter;
@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::openapi::ServerProblems;
+use crate::scope::Door;
 
 const ADVICE: &str = "stop the server and type `baton verify`, which names all of it";
 
@@ -45,10 +46,10 @@ pub(crate) async fn not_ready(app: &App) -> Option<String> {
 }
 
 async fn readiness_of(app: &App) -> (StatusCode, String) {
-    let read = app.engine.check_readable().await;
+    let read = app.door.check_readable().await;
     let archive =
         app.archive.as_ref().map_or(ArchiveHealth::Off, |it| it.health().borrow().clone());
-    readiness(app.engine.write_fault(), read, &app.engine.data_check(), &archive)
+    readiness(app.door.write_fault(), read, &app.door.data_check(), &archive)
 }
 
 /// Data that was deleted or overwritten may not be readable either; the cause is reported first.
@@ -103,9 +104,9 @@ fn readiness(
 }
 
 /// The same as Prometheus metrics.
-pub(crate) fn metrics(engine: &Engine, text: &mut String) {
-    let check = engine.data_check();
-    let is_writable = u8::from(engine.write_fault().is_none());
+pub(crate) fn metrics(door: &Door, text: &mut String) {
+    let check = door.data_check();
+    let is_writable = u8::from(door.write_fault().is_none());
     let is_running = u8::from(check.progress == CheckProgress::Running);
     for (name, help, value) in [
         ("baton_store_writable", "1 while the data can be written.", u64::from(is_writable)),

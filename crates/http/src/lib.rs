@@ -5,7 +5,6 @@
 
 mod accept;
 mod body;
-mod caller;
 mod errors;
 mod events;
 mod failure_log;
@@ -57,6 +56,7 @@ use crate::heavy::HeavyPool;
 use crate::metrics::RequestMetrics;
 use crate::receive::Bodies;
 use crate::recount::Recount;
+use crate::scope::Door;
 
 /// The server's address and allowed host names.
 #[derive(Debug, Clone)]
@@ -112,7 +112,8 @@ impl From<Arc<Engine>> for Backend {
 
 /// The state that every request can reach.
 pub(crate) struct App {
-    pub(crate) engine: Arc<Engine>,
+    /// The engine, which no handler can reach but through a caller.
+    pub(crate) door: Door,
     pub(crate) archive: Option<Arc<Archive>>,
     pub(crate) origins: Origins,
     /// Identifies this server instance among all others, earlier or concurrent.
@@ -131,6 +132,34 @@ pub(crate) struct App {
     pub(crate) listeners: Arc<Semaphore>,
     /// Held while a story is overwritten.
     pub(crate) story_writes: Mutex<()>,
+}
+
+impl App {
+    /// Without its description.
+    fn new(
+        Backend { engine, archive }: Backend,
+        origins: Origins,
+        instance: HeaderValue,
+        live: Arc<EventTail>,
+        heavy: HeavyPool,
+        limits: &ServerLimits,
+    ) -> Self {
+        Self {
+            door: Door::new(engine),
+            archive,
+            origins,
+            instance,
+            metrics: RequestMetrics::default(),
+            description: String::new(),
+            page: String::new(),
+            live,
+            statistics: Recount::default(),
+            heavy,
+            bodies: Bodies::new(limits),
+            listeners: Arc::new(Semaphore::new(limits.listeners)),
+            story_writes: Mutex::new(()),
+        }
+    }
 }
 
 impl Server {
@@ -215,7 +244,7 @@ impl Server {
 
 /// All routes of a server. A caller in the same process has [`Local`] instead.
 pub(crate) fn router(
-    Backend { engine, archive }: Backend,
+    backend: Backend,
     origins: Origins,
     instance: Uuid,
     live: Arc<EventTail>,
@@ -223,26 +252,17 @@ pub(crate) fn router(
     limits: &ServerLimits,
 ) -> Router {
     let (routes, description) = described_routes().split_for_parts();
+    let instance = match HeaderValue::try_from(instance.to_string()) {
+        Ok(instance) => instance,
+        Err(error) => unreachable!("an id is plain letters: {error}"),
+    };
     let app = Arc::new(App {
-        engine,
-        archive,
-        origins,
-        instance: match HeaderValue::try_from(instance.to_string()) {
-            Ok(instance) => instance,
-            Err(error) => unreachable!("an id is plain letters: {error}"),
-        },
-        metrics: RequestMetrics::default(),
-        statistics: Recount::default(),
-        live,
-        heavy,
-        bodies: Bodies::new(limits),
-        listeners: Arc::new(Semaphore::new(limits.listeners)),
-        story_writes: Mutex::new(()),
         page: openapi::render(&description),
         description: match description.to_json() {
             Ok(description) => description,
             Err(error) => unreachable!("our own description always encodes: {error}"),
         },
+        ..App::new(backend, origins, instance, live, heavy, limits)
     });
     routes
         .merge(page::routes())

@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use baton_core::names::{AgentId, StoryKey};
+use baton_core::run::RunId;
 use baton_store::{HandoffRef, HandoffRow, RunRow};
 
 use crate::problem::ApiProblem;
@@ -10,6 +11,17 @@ use crate::scope::RequestScope;
 /// Finds a run by any of its names.
 pub(crate) async fn find_run(app: &RequestScope, name: &str) -> Result<RunRow, ApiProblem> {
     Ok(app.read().run_named(name).await?)
+}
+
+/// The id of a run that a request may name.
+pub(crate) async fn run_id(
+    app: &RequestScope,
+    name: Option<&str>,
+) -> Result<Option<RunId>, ApiProblem> {
+    match name {
+        Some(name) => Ok(Some(find_run(app, name).await?.run.id)),
+        None => Ok(None),
+    }
 }
 
 /// An optional story key.
@@ -29,11 +41,7 @@ pub(crate) async fn handoff_ref(
     name: &str,
     run: Option<&str>,
 ) -> Result<HandoffRef, ApiProblem> {
-    let run = match run {
-        Some(run) => Some(find_run(app, run).await?.run.id),
-        None => None,
-    };
-    Ok(app.read().handoff_named(name, run).await?)
+    Ok(app.read().handoff_named(name, run_id(app, run).await?).await?)
 }
 
 pub(crate) async fn find_handoff(
@@ -53,10 +61,10 @@ pub(crate) fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentI
 /// An agent that is defined in a file, or one of the two built-in ones.
 pub(crate) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
-    if app.engine.catalog().knows(&agent) {
+    if app.read().catalog().knows(&agent) {
         return Ok(agent);
     }
-    let known: Vec<&str> = app.engine.catalog().agents().iter().map(|it| it.id.as_str()).collect();
+    let known: Vec<&str> = app.read().catalog().agents().iter().map(|it| it.id.as_str()).collect();
     let message = format!("there is no agent `{agent}`; there are {}", known.join(", "));
     Err(ApiProblem::malformed("unknown_agent", message))
 }

@@ -1,35 +1,209 @@
-//! The server as one caller sees it. Handlers take this and not [`App`]: so there is no read
-//! without a caller, and one place where callers are told apart.
+//! The one way from a request to the engine: through its caller. No handler can reach the engine, or
+//! make a caller, in any other way, so that permissions have one place.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use baton_engine::Caller;
+use baton_core::command::{Command, Create};
+use baton_core::hash::Hash;
+use baton_core::names::{Principal, StoryKey};
+use baton_core::package::Package;
+use baton_core::run::{HandoffNo, RunId};
+use baton_core::story::Story;
+use baton_engine::{
+    Caller, CommandMode, CommandResult, DataCheck, DocumentHints, Engine, EngineError, Key,
+    ReceiveResult, RunTarget, StartRun, StartingPoint,
+};
+use baton_store::{HandoffRef, StoreError, Version, WriteFault};
 use baton_views::Views;
+use jiff::Timestamp;
 
 use crate::App;
-use crate::caller::principal;
 use crate::problem::ApiProblem;
 
+/// The engine, for requests that have a caller.
+pub(crate) struct Door(Arc<Engine>);
+
+/// Who sends a request: reads and commands are carried out as this caller.
 #[derive(Clone)]
-pub(crate) struct RequestScope {
-    app: Arc<App>,
+pub(crate) struct RequestCaller {
+    engine: Arc<Engine>,
     caller: Caller,
 }
 
-impl RequestScope {
-    pub(crate) fn new(app: Arc<App>, caller: Caller) -> Self {
-        Self { app, caller }
+/// The server as one caller sees it. Handlers take this and not [`App`].
+#[derive(Clone)]
+pub(crate) struct RequestScope {
+    app: Arc<App>,
+    caller: RequestCaller,
+}
+
+impl Door {
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        Self(engine)
     }
 
-    pub(crate) fn caller(&self) -> &Caller {
+    /// The caller of a request without an idempotency key.
+    fn caller(&self, headers: &HeaderMap) -> Result<RequestCaller, ApiProblem> {
+        Ok(RequestCaller { engine: self.0.clone(), caller: Caller::new(principal(headers)?) })
+    }
+
+    /// The caller of a request, with its idempotency key. `route` is the scope of the key, and
+    /// `request` everything that has to be the same when the request is sent again.
+    pub(crate) fn keyed_caller(
+        &self,
+        headers: &HeaderMap,
+        route: &str,
+        request: &str,
+    ) -> Result<RequestCaller, ApiProblem> {
+        let mut caller = self.caller(headers)?;
+        let scope = format!("http:{}:{route}", caller.caller.principal);
+        caller.caller.key = match headers.get("idempotency-key").map(|it| it.to_str()) {
+            None => None,
+            Some(Ok(key)) if is_key(key) => {
+                let request = Hash::of(request.as_bytes());
+                Some(Key { scope, key: key.to_owned(), request })
+            }
+            Some(_) => {
+                let message = "`Idempotency-Key` has 1 to 200 plain characters";
+                return Err(ApiProblem::malformed("bad_key", message));
+            }
+        };
+        Ok(caller)
+    }
+
+    // Probes have no caller: they show nothing of the work.
+
+    pub(crate) async fn check_readable(&self) -> Result<(), StoreError> {
+        self.0.check_readable().await
+    }
+
+    pub(crate) fn write_fault(&self) -> Option<WriteFault> {
+        self.0.write_fault()
+    }
+
+    pub(crate) fn data_check(&self) -> DataCheck {
+        self.0.data_check()
+    }
+}
+
+fn is_key(key: &str) -> bool {
+    !key.trim().is_empty() && key.len() <= 200 && key.bytes().all(|it| (b' '..=b'~').contains(&it))
+}
+
+/// The name in `Baton-As`, else the local user. A name, not a credential: it is trusted because
+/// only this machine can send requests.
+fn principal(headers: &HeaderMap) -> Result<Principal, ApiProblem> {
+    let Some(name) = headers.get("baton-as") else { return Ok(Principal::parse("local")?) };
+    // Names are UTF-8, which header values may contain although HTTP does not define it.
+    let name = std::str::from_utf8(name.as_bytes())
+        .map_err(|_| ApiProblem::malformed("bad_name", "`Baton-As` is not UTF-8 text"))?;
+    Ok(Principal::typed(name)?)
+}
+
+impl RequestCaller {
+    #[must_use]
+    pub(crate) fn with(self, mode: CommandMode, expected: Option<Version>) -> Self {
+        Self { caller: Caller { mode, expected, ..self.caller }, ..self }
+    }
+
+    /// As [`Caller::without_key`].
+    #[must_use]
+    pub(crate) fn without_key(&self) -> Self {
+        Self { caller: self.caller.without_key(), ..self.clone() }
+    }
+
+    pub(crate) fn principal(&self) -> &Principal {
+        &self.caller.principal
+    }
+
+    pub(crate) fn mode(&self) -> CommandMode {
+        self.caller.mode
+    }
+
+    /// The version in `If-Match`.
+    pub(crate) fn expected(&self) -> Option<Version> {
+        self.caller.expected
+    }
+
+    pub(crate) async fn start(&self, start: StartRun) -> Result<CommandResult, EngineError> {
+        self.engine.start(&self.caller, start).await
+    }
+
+    pub(crate) async fn start_at(
+        &self,
+        start: StartRun,
+        at: StartingPoint,
+    ) -> Result<CommandResult, EngineError> {
+        self.engine.start_at(&self.caller, start, at).await
+    }
+
+    pub(crate) async fn start_next(
+        &self,
+        start: impl FnOnce(StoryKey) -> StartRun,
+    ) -> Result<CommandResult, EngineError> {
+        self.engine.start_next(&self.caller, start).await
+    }
+
+    pub(crate) async fn create(
+        &self,
+        within: RunTarget,
+        create: Create,
+    ) -> Result<CommandResult, EngineError> {
+        self.engine.create(&self.caller, within, create).await
+    }
+
+    pub(crate) async fn on_handoff(
+        &self,
+        which: &HandoffRef,
+        command: impl FnOnce(HandoffNo) -> Command,
+    ) -> Result<CommandResult, EngineError> {
+        self.engine.on_handoff(&self.caller, which, command).await
+    }
+
+    pub(crate) async fn on_run(
+        &self,
+        run: RunId,
+        command: Command,
+    ) -> Result<CommandResult, EngineError> {
+        self.engine.on_run(&self.caller, run, command).await
+    }
+
+    pub(crate) async fn receive(
+        &self,
+        package: Package,
+        hints: &DocumentHints,
+    ) -> Result<ReceiveResult, EngineError> {
+        self.engine.receive(&self.caller, package, hints).await
+    }
+
+    pub(crate) async fn heartbeat(
+        &self,
+        which: &HandoffRef,
+        fence: u32,
+    ) -> Result<Timestamp, EngineError> {
+        self.engine.heartbeat(&self.caller, which, fence).await
+    }
+
+    pub(crate) async fn add_story(&self, story: &Story) -> Result<bool, EngineError> {
+        self.engine.add_story(&self.caller, story).await
+    }
+
+    pub(crate) async fn save_story(&self, story: &Story) -> Result<(), EngineError> {
+        self.engine.save_story(&self.caller, story).await
+    }
+}
+
+impl RequestScope {
+    pub(crate) fn caller(&self) -> &RequestCaller {
         &self.caller
     }
 
     pub(crate) fn read(&self) -> Views<'_> {
-        Views::new(&self.app.engine, &self.caller)
+        Views::new(&self.caller.engine, &self.caller.caller)
     }
 }
 
@@ -45,6 +219,6 @@ impl FromRequestParts<Arc<App>> for RequestScope {
     type Rejection = ApiProblem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiProblem> {
-        Ok(Self::new(app.clone(), Caller::new(principal(&parts.headers)?)))
+        Ok(Self { caller: app.door.caller(&parts.headers)?, app: app.clone() })
     }
 }

@@ -47,6 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))
         .routes(routes!(handoffs::prompt::prompt))
+        .routes(routes!(handoffs::template::template))
         .routes(routes!(documents::receive))
         .merge(handoffs::commands::routes())
         .routes(routes!(archive::get))

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use baton_core::hash::Hash;
-use baton_store::{Append, AppendError, Appended, Position, StoreError, Version};
+use baton_store::{Append, AppendError, Appended, StoreError, Version};
 use baton_wire::event::encode_run;
 use jiff::Timestamp;
-use rusqlite::Connection;
 
 use crate::columns::nanoseconds;
 use crate::error::{damaged, to_append};
 use crate::run_lists::RunList;
+use crate::statements::Statements;
 use crate::stories::PreparedStory;
 use crate::{
     contents, definitions, due, events, handoffs, idempotency, outbox, run_lists, runs, stories,
@@ -53,63 +53,60 @@ pub(crate) fn prepare(append: Arc<Append>) -> Result<Prepared, StoreError> {
 
 /// Writes all of it, or fails; the caller rolls back a partial write.
 pub(crate) fn append(
-    connection: &Connection,
+    statements: &impl Statements,
     prepared: &Prepared,
 ) -> Result<Appended, AppendError> {
     let Prepared { append, at, .. } = prepared;
     if let Some(answered) = &append.answered {
-        idempotency::refuse_repeated(connection, answered)?;
+        idempotency::refuse_repeated(statements, answered)?;
     }
     // The first write, and the one that may well fail: after it, only damage makes a write fail.
     let run_number = match append.expected {
-        Version::NONE => runs::add(connection, prepared)?,
-        Version(_) => runs::change(connection, prepared)?,
+        Version::NONE => runs::add(statements, prepared)?,
+        Version(_) => runs::change(statements, prepared)?,
     };
     if let Some(answered) = &append.answered {
-        idempotency::add(connection, answered, prepared.answered_at).map_err(to_append)?;
+        idempotency::add(statements, answered, prepared.answered_at).map_err(to_append)?;
     }
     for content in &append.contents {
-        contents::add(connection, run_number, content).map_err(to_append)?;
+        contents::add(statements, run_number, content).map_err(to_append)?;
     }
     let is_new_story = match &prepared.story {
-        Some(story) => stories::add(connection, story, *at).map_err(to_append)?,
+        Some(story) => stories::add(statements, story, *at).map_err(to_append)?,
         None => false,
     };
     if let Some(definition) = &append.definition {
-        definitions::add(connection, definition).map_err(to_append)?;
+        definitions::add(statements, definition).map_err(to_append)?;
     }
     for about in &append.outbox {
-        outbox::add(connection, run_number, about, *at).map_err(to_append)?;
+        outbox::add(statements, run_number, about, *at).map_err(to_append)?;
     }
-    let mut position = Position::START;
-    for (version, event) in (append.expected.0 + 1..).zip(&append.events) {
-        let version = Version(version);
-        position = events::add(connection, run_number, version, *at, event).map_err(to_append)?;
-    }
+    let position = events::add(statements, run_number, append.expected, *at, &append.events)
+        .map_err(to_append)?;
     let mut numbers = Vec::with_capacity(append.opened.len());
     for row in &append.opened {
-        numbers.push((row.no, handoffs::add(connection, run_number, row)?));
+        numbers.push((row.no, handoffs::add(statements, run_number, row)?));
     }
     for row in &append.changed {
-        handoffs::change(connection, run_number, row)?;
+        handoffs::change(statements, run_number, row)?;
     }
     for change in &append.timers {
-        timers::change(connection, append.run.id, run_number, change)?;
+        timers::change(statements, append.run.id, run_number, change)?;
     }
     if let Some(is_waiting) = append.waiting {
-        run_lists::change(connection, RunList::Waiting, run_number, is_waiting)
+        run_lists::change(statements, RunList::Waiting, run_number, is_waiting)
             .map_err(to_append)?;
     }
     if let Some(is_blocked) = append.blocked {
-        run_lists::change(connection, RunList::Blocked, run_number, is_blocked)
+        run_lists::change(statements, RunList::Blocked, run_number, is_blocked)
             .map_err(to_append)?;
     }
-    due::change(connection, append.run.id, run_number, append.due)?;
+    due::change(statements, append.run.id, run_number, append.due)?;
     // A story that was added after the run has its status already.
     if let Some(status) = append.story_status
         && !is_new_story
     {
-        stories::run_is(connection, &append.run.story, status).map_err(to_append)?;
+        stories::run_is(statements, &append.run.story, status).map_err(to_append)?;
     }
     let run_number = run_number.unsigned_abs();
     Ok(Appended { version: prepared.version, run_number, position, numbers })

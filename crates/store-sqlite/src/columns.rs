@@ -9,30 +9,31 @@ use baton_core::run::RunId;
 use baton_core::workflow::Place;
 use baton_store::{Order, StoreResult};
 use jiff::Timestamp;
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Params, Row};
 use uuid::Uuid;
 
 use crate::error::{damaged, unreadable};
+use crate::statements::Statements;
 
 const STEP: &str = "step:";
 const DELEGATE: &str = "delegate:";
 
 /// Runs a statement that is prepared once per connection.
 pub(crate) fn execute(
-    connection: &Connection,
-    sql: &str,
+    statements: &impl Statements,
+    sql: &'static str,
     params: impl Params,
 ) -> rusqlite::Result<()> {
-    count_executed(connection, sql, params).map(|_| ())
+    count_executed(statements, sql, params).map(|_| ())
 }
 
 /// As [`execute`]; returns how many rows it changed.
 pub(crate) fn count_executed(
-    connection: &Connection,
-    sql: &str,
+    statements: &impl Statements,
+    sql: &'static str,
     params: impl Params,
 ) -> rusqlite::Result<usize> {
-    connection.prepare_cached(sql)?.execute(params)
+    statements.with(sql, |it| it.execute(params))
 }
 
 /// For a time to be stored.

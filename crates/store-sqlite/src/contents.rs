@@ -9,10 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{content_id, execute, hash, number, parsed};
 use crate::error::{in_row, unreadable};
+use crate::statements::Statements;
 
 /// Inserts a text. Inserting it again changes nothing: its id is its hash.
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     run_number: i64,
     content: &Content,
 ) -> rusqlite::Result<()> {
@@ -25,7 +26,7 @@ pub(crate) fn add(
     };
     let params =
         params![run_number, content.id.0.0, content.nonce, kind, format, hash, content.text];
-    execute(connection, sql, params)
+    execute(statements, sql, params)
 }
 
 pub(crate) fn find(
@@ -60,29 +61,27 @@ pub(crate) fn count(connection: &Connection, run: RunId) -> rusqlite::Result<u64
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
-    columns(row).map_err(in_row(row, "contents", "row_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<Content> {
-    let kind = match row.get_ref("kind")?.as_str() {
-        Ok("package") => ContentKind::Package {
-            format: parsed(row, "format", Format::parse)?,
-            hash: hash(row, "hash")?,
-        },
-        Ok("words") => {
-            for column in ["format", "hash"] {
-                if row.get_ref(column)? != ValueRef::Null {
-                    return Err(unreadable(column));
+    in_row(row, "contents", "row_number", |row| {
+        let kind = match row.get_ref("kind")?.as_str() {
+            Ok("package") => ContentKind::Package {
+                format: parsed(row, "format", Format::parse)?,
+                hash: hash(row, "hash")?,
+            },
+            Ok("words") => {
+                for column in ["format", "hash"] {
+                    if row.get_ref(column)? != ValueRef::Null {
+                        return Err(unreadable(column));
+                    }
                 }
+                ContentKind::Words
             }
-            ContentKind::Words
-        }
-        Ok(_) | Err(_) => return Err(unreadable("kind")),
-    };
-    Ok(Content {
-        id: content_id(row, "id")?,
-        nonce: row.get("nonce")?,
-        kind,
-        text: row.get("text")?,
+            Ok(_) | Err(_) => return Err(unreadable("kind")),
+        };
+        Ok(Content {
+            id: content_id(row, "id")?,
+            nonce: row.get("nonce")?,
+            kind,
+            text: row.get("text")?,
+        })
     })
 }

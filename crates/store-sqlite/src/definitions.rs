@@ -7,12 +7,13 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{execute, hash, parsed};
 use crate::error::in_row;
+use crate::statements::Statements;
 
-pub(crate) fn add(connection: &Connection, definition: &Definition) -> rusqlite::Result<()> {
+pub(crate) fn add(statements: &impl Statements, definition: &Definition) -> rusqlite::Result<()> {
     let sql = "insert into definitions (hash, name, text) values (?1, ?2, ?3)
                on conflict (hash) do nothing";
     let Definition { hash, name, text } = definition;
-    execute(connection, sql, params![hash.0, name.as_str(), text])
+    execute(statements, sql, params![hash.0, name.as_str(), text])
 }
 
 pub(crate) fn find(connection: &Connection, which: &Hash) -> rusqlite::Result<Option<Definition>> {
@@ -22,12 +23,11 @@ pub(crate) fn find(connection: &Connection, which: &Hash) -> rusqlite::Result<Op
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Definition> {
-    let columns = || {
+    in_row(row, "definitions", "row_number", |row| {
         Ok(Definition {
             hash: hash(row, "hash")?,
             name: parsed(row, "name", |it| WorkflowName::parse(it).ok())?,
             text: row.get("text")?,
         })
-    };
-    columns().map_err(in_row(row, "definitions", "row_number"))
+    })
 }

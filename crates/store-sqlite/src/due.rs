@@ -7,13 +7,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{self, ChecksumPart};
 use crate::columns::{
-    count_executed, execute, integer, limit, nanoseconds, nearest_nanoseconds, number, run_id, time,
+    execute, integer, limit, nanoseconds, nearest_nanoseconds, number, run_id, time,
 };
 use crate::error::{in_row, to_store};
+use crate::statements::Statements;
 use crate::timers;
 
 pub(crate) fn change(
-    connection: &Connection,
+    statements: &impl Statements,
     run: RunId,
     run_number: i64,
     change: DueChange,
@@ -26,10 +27,10 @@ pub(crate) fn change(
                            set due_at = excluded.due_at, checksum = excluded.checksum
                            where excluded.due_at < due.due_at";
             let due_at = nanoseconds(due)?;
-            execute(connection, sql, [run_number, due_at, checksum(run, due_at)])
+            execute(statements, sql, [run_number, due_at, checksum(run, due_at)])
         }
         DueChange::Clear => {
-            execute(connection, "delete from due where run_number = ?1", [run_number])
+            execute(statements, "delete from due where run_number = ?1", [run_number])
         }
     };
     changed.map_err(to_store)
@@ -47,9 +48,13 @@ pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> StoreRe
             Some(due) => {
                 let due_at = nanoseconds(due)?;
                 let sum = checksum(it.run, due_at);
-                count_executed(connection, &later, params![id, version, due_at, sum])
+                let params = params![id, version, due_at, sum];
+                connection.prepare_cached(&later).and_then(|mut it| it.execute(params))
             }
-            None => count_executed(connection, &never, params![id, version]),
+            None => {
+                let params = params![id, version];
+                connection.prepare_cached(&never).and_then(|mut it| it.execute(params))
+            }
         };
         n_rows += changed.map_err(to_store)? as u64;
     }
@@ -101,13 +106,11 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<DueRow> {
-    columns(row).map_err(in_row(row, "due", "run_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<DueRow> {
-    Ok(DueRow {
-        due: time(row, "due_at")?,
-        number: number(row, "run_number")?,
-        run: run_id(row, "run_id")?,
+    in_row(row, "due", "run_number", |row| {
+        Ok(DueRow {
+            due: time(row, "due_at")?,
+            number: number(row, "run_number")?,
+            run: run_id(row, "run_id")?,
+        })
     })
 }

@@ -332,19 +332,20 @@ struct Unreadable {
     column: &'static str,
 }
 
-/// Names the table and the row of an unreadable column. `number` is the column with the row's
-/// number.
-pub(crate) fn in_row(
+/// Reads a row, and names its table and its number where a column is unreadable. `number` is the
+/// column with the row's number.
+pub(crate) fn in_row<T>(
     row: &Row<'_>,
     table: &'static str,
     number: &'static str,
-) -> impl FnOnce(rusqlite::Error) -> rusqlite::Error {
-    move |error| {
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    read(row).map_err(|error| {
         let Some(column) = unreadable_column(&error) else { return error };
         let number = row.get(number).unwrap_or_default();
         let damage = RowDamage { table, number, column };
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(damage))
-    }
+    })
 }
 
 /// True for transient errors: they say nothing about the file.
@@ -381,4 +382,8 @@ pub(crate) struct GroupFailed(#[source] pub(crate) Arc<rusqlite::Error>);
 
 #[derive(Debug, thiserror::Error)]
 #[error("the thread that works on the database has ended")]
-pub(crate) struct ThreadGone;
+struct ThreadGone;
+
+pub(crate) fn thread_gone() -> StoreError {
+    StoreError::Unavailable(Box::new(ThreadGone))
+}

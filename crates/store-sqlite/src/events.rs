@@ -1,35 +1,70 @@
 //! The log of all runs, in commit order.
 
+use std::sync::LazyLock;
+
 use baton_core::event::replay;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Run, RunId};
 use baton_store::{EventFilter, EventRecord, Position, StoreResult, StoredEvent, Version};
 use baton_wire::event::decode;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::columns::{execute, hash, integer, limit, nanoseconds, number, parsed, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
+use crate::statements::Statements;
 
+/// How many events one statement inserts. Most commands have two or three.
+const MOST_AT_ONCE: usize = 4;
+
+/// The statement for each number of events. With one statement, SQLite reads and writes the last
+/// position once for all of them, which is much of what an insert costs.
+static ADD: LazyLock<[String; MOST_AT_ONCE]> =
+    LazyLock::new(|| std::array::from_fn(|index| add_sql(index + 1)));
+
+/// The columns that all events of a command share come first.
+fn add_sql(n_events: usize) -> String {
+    let rows = (0..n_events).map(|index| {
+        let [a, b, c, d, e] = std::array::from_fn(|column| column + 3 + 5 * index);
+        format!("(?1, ?2, ?{a}, ?{b}, ?{c}, ?{d}, ?{e})")
+    });
+    let rows = rows.collect::<Vec<_>>().join(", ");
+    format!(
+        "insert into events (run_number, happened_at, version, name, done_by, hash, body)
+         values {rows}"
+    )
+}
+
+/// Inserts the events of a command, which follow `version`; returns the position of the last.
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     run_number: i64,
     version: Version,
     at: i64,
-    event: &EventRecord,
+    events: &[EventRecord],
 ) -> rusqlite::Result<Position> {
-    let sql = "insert into events (run_number, version, happened_at, name, done_by, hash, body)
-               values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let position = connection.prepare_cached(sql)?.insert(params![
-        run_number,
-        integer(version.0),
-        at,
-        event.name,
-        event.by.as_str(),
-        event.hash.0,
-        event.body,
-    ])?;
-    Ok(Position(position.unsigned_abs()))
+    let mut version = integer(version.0);
+    for some in events.chunks(MOST_AT_ONCE) {
+        statements.with(&ADD[some.len() - 1], |statement| {
+            let mut column = 0;
+            let mut bind = |value: &dyn ToSql| {
+                column += 1;
+                statement.raw_bind_parameter(column, value)
+            };
+            bind(&run_number)?;
+            bind(&at)?;
+            for event in some {
+                version += 1;
+                bind(&version)?;
+                bind(&event.name)?;
+                bind(&event.by.as_str())?;
+                bind(&event.hash.0)?;
+                bind(&event.body)?;
+            }
+            statement.raw_execute()
+        })?;
+    }
+    Ok(Position(statements.connection().last_insert_rowid().unsigned_abs()))
 }
 
 /// Inserts a recovered event at its position.
@@ -112,18 +147,16 @@ pub(crate) fn last_position(connection: &Connection) -> rusqlite::Result<Positio
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    columns(row).map_err(in_row(row, "events", "position"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    Ok(StoredEvent {
-        position: Position(number(row, "position")?),
-        run: run_id(row, "run_id")?,
-        version: Version(number(row, "version")?),
-        at: time(row, "happened_at")?,
-        name: row.get("name")?,
-        by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
-        body: row.get("body")?,
-        hash: hash(row, "hash")?,
+    in_row(row, "events", "position", |row| {
+        Ok(StoredEvent {
+            position: Position(number(row, "position")?),
+            run: run_id(row, "run_id")?,
+            version: Version(number(row, "version")?),
+            at: time(row, "happened_at")?,
+            name: row.get("name")?,
+            by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
+            body: row.get("body")?,
+            hash: hash(row, "hash")?,
+        })
     })
 }

@@ -8,16 +8,17 @@ use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::columns::{
-    after, content_id, integer, limit, list_text, maybe_content_id, maybe_parsed, maybe_time,
-    nanoseconds, nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time,
-    until, uuid,
+    after, content_id, count_executed, integer, limit, list_text, maybe_content_id, maybe_parsed,
+    maybe_time, nanoseconds, nearest_nanoseconds, number, outcome, parsed, place, place_text,
+    run_id, time, until, uuid,
 };
 use crate::error::{damaged, in_row, to_store};
+use crate::statements::Statements;
 
 /// Inserts a handoff; returns its number. A row without one gets the next: only a recovered row has
 /// one already.
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     run_number: i64,
     row: &HandoffRow,
 ) -> Result<u64, StoreError> {
@@ -54,7 +55,7 @@ pub(crate) fn add(
         row.accepted_at.map(nanoseconds).transpose()?,
         row.ended_at.map(nanoseconds).transpose()?,
     ];
-    let number = connection.prepare_cached(sql).and_then(|mut it| it.insert(params));
+    let number = statements.with(sql, |it| it.insert(params));
     number.map(i64::unsigned_abs).map_err(to_store)
 }
 
@@ -65,7 +66,7 @@ fn warnings_text(warnings: &[String]) -> Option<String> {
 
 /// Updates an open handoff to `row`. A missing or ended handoff cannot be updated.
 pub(crate) fn change(
-    connection: &Connection,
+    statements: &impl Statements,
     run_number: i64,
     row: &HandoffRow,
 ) -> Result<(), StoreError> {
@@ -96,8 +97,7 @@ pub(crate) fn change(
         row.accepted_at.map(nanoseconds).transpose()?,
         row.ended_at.map(nanoseconds).transpose()?,
     ];
-    let changed = connection.prepare_cached(sql).and_then(|mut it| it.execute(params));
-    if changed.map_err(to_store)? == 0 {
+    if count_executed(statements, sql, params).map_err(to_store)? == 0 {
         return Err(damaged(&format!("{} is not there, or has ended", row.no)));
     }
     Ok(())
@@ -325,33 +325,31 @@ const COLUMNS: &str = "select
     handoffs.ended_at";
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
-    columns(row).map_err(in_row(row, "handoffs", "number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
-    let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
-    Ok(HandoffRow {
-        number: number(row, "number")?,
-        id: HandoffId(uuid(row, "id")?),
-        run: run_id(row, "run_id")?,
-        story: parsed(row, "story_key", |it| StoryKey::parse(it).ok())?,
-        no: HandoffNo(row.get("no")?),
-        kind: parsed(row, "kind", Kind::parse)?,
-        from: Party { agent: agent("from_agent")?, place: place(row, "from_place")? },
-        to: Party { agent: agent("to_agent")?, place: place(row, "to_place")? },
-        state: parsed(row, "state", HandoffState::parse)?,
-        outcome: maybe_parsed(row, "outcome", outcome)?,
-        package: maybe_content_id(row, "package")?,
-        reason: content_id(row, "reason")?,
-        ended_reason: maybe_content_id(row, "ended_reason")?,
-        acknowledgement: maybe_content_id(row, "acknowledgement")?,
-        attempt: row.get("attempt")?,
-        follows: row.get::<_, Option<u32>>("follows")?.map(HandoffNo),
-        approved_by: maybe_parsed(row, "approved_by", |it| Principal::parse(it).ok())?,
-        warnings: maybe_parsed(row, "warnings", crate::columns::list)?.unwrap_or_default(),
-        is_stale: row.get("is_stale")?,
-        created_at: time(row, "created_at")?,
-        accepted_at: maybe_time(row, "accepted_at")?,
-        ended_at: maybe_time(row, "ended_at")?,
+    in_row(row, "handoffs", "number", |row| {
+        let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
+        Ok(HandoffRow {
+            number: number(row, "number")?,
+            id: HandoffId(uuid(row, "id")?),
+            run: run_id(row, "run_id")?,
+            story: parsed(row, "story_key", |it| StoryKey::parse(it).ok())?,
+            no: HandoffNo(row.get("no")?),
+            kind: parsed(row, "kind", Kind::from_name)?,
+            from: Party { agent: agent("from_agent")?, place: place(row, "from_place")? },
+            to: Party { agent: agent("to_agent")?, place: place(row, "to_place")? },
+            state: parsed(row, "state", HandoffState::from_name)?,
+            outcome: maybe_parsed(row, "outcome", outcome)?,
+            package: maybe_content_id(row, "package")?,
+            reason: content_id(row, "reason")?,
+            ended_reason: maybe_content_id(row, "ended_reason")?,
+            acknowledgement: maybe_content_id(row, "acknowledgement")?,
+            attempt: row.get("attempt")?,
+            follows: row.get::<_, Option<u32>>("follows")?.map(HandoffNo),
+            approved_by: maybe_parsed(row, "approved_by", |it| Principal::parse(it).ok())?,
+            warnings: maybe_parsed(row, "warnings", crate::columns::list)?.unwrap_or_default(),
+            is_stale: row.get("is_stale")?,
+            created_at: time(row, "created_at")?,
+            accepted_at: maybe_time(row, "accepted_at")?,
+            ended_at: maybe_time(row, "ended_at")?,
+        })
     })
 }

@@ -6,20 +6,21 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::checksum::{self, ChecksumPart};
 use crate::columns::{execute, hash, time};
 use crate::error::{in_row, to_append};
+use crate::statements::Statements;
 
 /// Fails where the command with this key was answered before. Called before any write.
 pub(crate) fn refuse_repeated(
-    connection: &Connection,
+    statements: &impl Statements,
     answered: &IdempotencyRecord,
 ) -> Result<(), AppendError> {
-    match find(connection, &answered.scope, &answered.key).map_err(to_append)? {
+    match find(statements, &answered.scope, &answered.key).map_err(to_append)? {
         Some(first) => Err(AppendError::Repeated(Box::new(first))),
         None => Ok(()),
     }
 }
 
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     answered: &IdempotencyRecord,
     at: i64,
 ) -> rusqlite::Result<()> {
@@ -27,22 +28,22 @@ pub(crate) fn add(
                values (?1, ?2, ?3, ?4, ?5, ?6)";
     let IdempotencyRecord { scope, key, request, answer, .. } = answered;
     let sum = checksum(scope, key, &request.0, at, answer);
-    execute(connection, sql, params![scope, key, request.0, at, answer, sum])
+    execute(statements, sql, params![scope, key, request.0, at, answer, sum])
 }
 
 pub(crate) fn find(
-    connection: &Connection,
+    statements: &impl Statements,
     scope: &str,
     key: &str,
 ) -> rusqlite::Result<Option<IdempotencyRecord>> {
     let sql = "select rowid as row_number, scope, key, request, answered_at, answer from answered
                where scope = ?1 and key = ?2";
-    connection.prepare_cached(sql)?.query_row([scope, key], read).optional()
+    statements.with(sql, |it| it.query_row([scope, key], read)).optional()
 }
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
-    let columns = || {
+    in_row(row, "answered", "row_number", |row| {
         Ok(IdempotencyRecord {
             scope: row.get("scope")?,
             key: row.get("key")?,
@@ -50,8 +51,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
             answer: row.get("answer")?,
             at: time(row, "answered_at")?,
         })
-    };
-    columns().map_err(in_row(row, "answered", "row_number"))
+    })
 }
 
 pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: &str) -> i64 {

@@ -58,7 +58,7 @@ fn change(connection: &Connection, update: &str, params: &[&dyn ToSql]) -> rusql
     let sql = "select checksum from identity";
     let stored: Option<i64> = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
     let was_sealed = stored == Some(expected(connection)?);
-    execute(connection, update, params)?;
+    connection.prepare_cached(update)?.execute(params)?;
     if was_sealed { seal(connection) } else { Ok(()) }
 }
 

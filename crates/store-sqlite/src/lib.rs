@@ -47,6 +47,7 @@ mod runs;
 mod salvage;
 mod salvage_database;
 mod salvage_strays;
+mod statements;
 mod statistics;
 mod stories;
 mod story_log;
@@ -82,6 +83,7 @@ use crate::columns::{nanoseconds, nearest_nanoseconds};
 use crate::error::{to_open, to_store};
 use crate::marker::MarkWriter;
 use crate::reader::Readers;
+use crate::statements::Statements as _;
 use crate::stories::PreparedStory;
 use crate::watch::{FileWatcher, WriteGuard};
 use crate::writer::Writer;
@@ -211,7 +213,7 @@ impl SqliteStore {
             identity::raise_mark(it, mark)?;
             identity::begin_epoch(it)
         };
-        self.writer.write(move |it| begin(it).map_err(to_store)).await
+        self.writer.write(move |it| begin(it.connection()).map_err(to_store)).await
     }
 }
 
@@ -309,8 +311,7 @@ impl Store for SqliteStore {
         refuse_nul(story_texts(story).chain(answered.texts()))?;
         let (answered, now) = (answered.clone(), nanoseconds(answered.at)?);
         let story = PreparedStory::new(story, now);
-        let add = move |it: &_| stories::add_once(it, &story, &answered, now);
-        self.writer.write(add).await
+        self.writer.write(move |it| stories::add_once(it, &story, &answered, now)).await
     }
 
     async fn save_story(&self, story: &Story, now: Timestamp) -> StoreResult<()> {
@@ -355,8 +356,9 @@ impl Store for SqliteStore {
 
     async fn forget_answered(&self, before: Timestamp, limit: u32) -> StoreResult<u64> {
         let before = nearest_nanoseconds(before);
-        let forget = move |it: &_| idempotency::forget(it, before, limit).map_err(to_store);
-        self.writer.write(forget).await.map(|n_rows| n_rows as u64)
+        let forget =
+            self.writer.write(move |it| idempotency::forget(it, before, limit).map_err(to_store));
+        forget.await.map(|n_rows| n_rows as u64)
     }
 
     async fn cursor(&self, projector: &str) -> StoreResult<Position> {
@@ -367,7 +369,7 @@ impl Store for SqliteStore {
         refuse_nul([projector])?;
         let projector = projector.to_owned();
         let advance = move |it: &_| cursors::advance(it, &projector, from, to).map_err(to_store);
-        self.writer.write(advance).await
+        self.writer.write(move |it| advance(it.connection())).await
     }
 
     async fn outbox(&self, after: u64, limit: u32) -> StoreResult<Vec<OutboxRow>> {

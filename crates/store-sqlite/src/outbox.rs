@@ -5,15 +5,16 @@ use rusqlite::{Connection, Row, params};
 
 use crate::columns::{execute, integer, limit, number, run_id, time};
 use crate::error::in_row;
+use crate::statements::Statements;
 
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     run_number: i64,
     about: &str,
     at: i64,
 ) -> rusqlite::Result<()> {
     let sql = "insert into outbox (run_number, about, added_at) values (?1, ?2, ?3)";
-    execute(connection, sql, params![run_number, about, at])
+    execute(statements, sql, params![run_number, about, at])
 }
 
 pub(crate) fn list(
@@ -35,14 +36,12 @@ pub(crate) fn settle(connection: &Connection, id: u64) -> rusqlite::Result<bool>
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
-    columns(row).map_err(in_row(row, "outbox", "id"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
-    Ok(OutboxRow {
-        id: number(row, "id")?,
-        run: run_id(row, "run_id")?,
-        about: row.get("about")?,
-        at: time(row, "added_at")?,
+    in_row(row, "outbox", "id", |row| {
+        Ok(OutboxRow {
+            id: number(row, "id")?,
+            run: run_id(row, "run_id")?,
+            about: row.get("about")?,
+            at: time(row, "added_at")?,
+        })
     })
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use baton_store::{StoreCheck, StoreError, StoreResult};
 
-use crate::error::{ThreadGone, to_store};
+use crate::error::{thread_gone, to_store};
 use crate::judge::WAL_FILE;
 use crate::{check, connect};
 
@@ -25,7 +25,7 @@ const MOST_LOG_BYTES: u64 = 256 << 20;
 pub(crate) async fn check(path: &Path, is_closing: &Arc<AtomicBool>) -> StoreResult<StoreCheck> {
     let (path, is_closing) = (path.to_owned(), is_closing.clone());
     let checking = tokio::task::spawn_blocking(move || check_now(&path, &is_closing));
-    checking.await.unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(ThreadGone))))
+    checking.await.unwrap_or_else(|_| Err(thread_gone()))
 }
 
 fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> StoreResult<StoreCheck> {

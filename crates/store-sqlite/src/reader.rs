@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use crate::connect;
-use crate::error::{OpenError, ThreadGone, to_store};
+use crate::error::{OpenError, thread_gone, to_store};
 
 const N_CONNECTIONS: u32 = 4;
 
@@ -97,8 +97,4 @@ impl Readers {
 /// A connection is in the list or in use, never half in it, so a poisoned lock is still good.
 fn lock(idle: &Mutex<Vec<Connection>>) -> MutexGuard<'_, Vec<Connection>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn thread_gone() -> StoreError {
-    StoreError::Unavailable(Box::new(ThreadGone))
 }

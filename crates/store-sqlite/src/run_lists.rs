@@ -1,9 +1,8 @@
 //! Lists of waiting and of blocked runs, kept beside the runs, so that they are found without a
 //! scan.
 
-use rusqlite::Connection;
-
 use crate::columns::execute;
+use crate::statements::Statements;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunList {
@@ -12,7 +11,7 @@ pub(crate) enum RunList {
 }
 
 pub(crate) fn change(
-    connection: &Connection,
+    statements: &impl Statements,
     list: RunList,
     run_number: i64,
     is_listed: bool,
@@ -23,5 +22,5 @@ pub(crate) fn change(
         (RunList::Blocked, true) => "insert or ignore into blocked (run_number) values (?1)",
         (RunList::Blocked, false) => "delete from blocked where run_number = ?1",
     };
-    execute(connection, sql, [run_number])
+    execute(statements, sql, [run_number])
 }

@@ -12,18 +12,21 @@ use baton_wire::event::{decode_run, encode_run};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
-use crate::columns::{after, execute, hash, integer, limit, nanoseconds, number, run_id, until};
+use crate::columns::{
+    after, count_executed, execute, hash, integer, limit, nanoseconds, number, run_id, until,
+};
 use crate::error::{in_row, is_constraint, to_append, to_store, unreadable};
 use crate::events;
+use crate::statements::Statements;
 
 /// Inserts a run; returns its number.
-pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
+pub(crate) fn add(statements: &impl Statements, prepared: &Prepared) -> Result<i64, AppendError> {
     let run = &prepared.append.run;
     let sql = "insert into runs (
                    id, version, head, story_key, workflow, status, baton, current_agent,
                    started_at, moved_at, state
                ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-    let added = connection.prepare_cached(sql).map_err(to_append)?.insert(params![
+    let params = params![
         run.id.0.as_bytes(),
         integer(prepared.version.0),
         prepared.head.0,
@@ -35,10 +38,12 @@ pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, A
         prepared.started_at,
         prepared.moved_at,
         prepared.state,
-    ]);
-    match added {
+    ];
+    match statements.with(sql, |it| it.insert(params)) {
         Ok(number) => Ok(number),
-        Err(error) if is_constraint(&error) => Err(why_not(connection, run.id, &run.story)),
+        Err(error) if is_constraint(&error) => {
+            Err(why_not(statements.connection(), run.id, &run.story))
+        }
         Err(error) => Err(to_append(error)),
     }
 }
@@ -68,10 +73,13 @@ pub(crate) fn put(connection: &Connection, row: &RunRow) -> StoreResult<()> {
 }
 
 /// Updates a run that is still at the expected version; returns its number.
-pub(crate) fn change(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
+pub(crate) fn change(
+    statements: &impl Statements,
+    prepared: &Prepared,
+) -> Result<i64, AppendError> {
     let number = match prepared.append.number {
         Some(number) => Some(integer(number)),
-        None => number_of(connection, prepared.append.run.id).map_err(to_append)?,
+        None => number_of(statements.connection(), prepared.append.run.id).map_err(to_append)?,
     };
     let number = number.ok_or(AppendError::Conflict)?;
     // Most moves keep the status. Setting it, even to the same value, would rewrite the indexes of
@@ -85,7 +93,7 @@ pub(crate) fn change(connection: &Connection, prepared: &Prepared) -> Result<i64
                           moved_at = ?7, state = ?8, status = ?9
                       where number = ?1 and id = ?10 and version = ?2";
     for sql in [same_status, any_status] {
-        if is_updated(connection, sql, number, prepared)? {
+        if is_updated(statements, sql, number, prepared)? {
             return Ok(number);
         }
     }
@@ -99,8 +107,8 @@ fn number_of(connection: &Connection, id: RunId) -> rusqlite::Result<Option<i64>
 }
 
 fn is_updated(
-    connection: &Connection,
-    sql: &str,
+    statements: &impl Statements,
+    sql: &'static str,
     number: i64,
     prepared: &Prepared,
 ) -> Result<bool, AppendError> {
@@ -117,7 +125,7 @@ fn is_updated(
         run.status.name(),
         run.id.0.as_bytes(),
     ];
-    match connection.prepare_cached(sql).and_then(|mut it| it.execute(params)) {
+    match count_executed(statements, sql, params) {
         Ok(n_rows) => Ok(n_rows > 0),
         Err(error) if is_constraint(&error) => Err(AppendError::OpenRunExists(run.story.clone())),
         Err(error) => Err(to_append(error)),
@@ -342,19 +350,17 @@ fn conditions(filter: &RunFilter) -> String {
 const COLUMNS: &str = "select runs.number, id, version, head, state";
 
 fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    columns(connection, row).map_err(in_row(row, "runs", "number"))
-}
-
-fn columns(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let (number, version) = (number(row, "number")?, Version(number(row, "version")?));
-    let head = hash(row, "head")?;
-    let run = match state(row) {
-        Some(run) => run,
-        // Another version of Baton wrote it, or it is damaged: replay the log instead.
-        None => events::replayed(connection, run_id(row, "id")?, number, version, head)?
-            .ok_or_else(|| unreadable("state"))?,
-    };
-    Ok(RunRow { number, version, head, run })
+    in_row(row, "runs", "number", |row| {
+        let (number, version) = (number(row, "number")?, Version(number(row, "version")?));
+        let head = hash(row, "head")?;
+        let run = match state(row) {
+            Some(run) => run,
+            // Another version of Baton wrote it, or it is damaged: replay the log instead.
+            None => events::replayed(connection, run_id(row, "id")?, number, version, head)?
+                .ok_or_else(|| unreadable("state"))?,
+        };
+        Ok(RunRow { number, version, head, run })
+    })
 }
 
 /// Decodes the run from its row; `None` where this Baton cannot.

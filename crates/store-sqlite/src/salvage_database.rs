@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::columns::{hash, integer, list_text, nearest_nanoseconds, number, parsed, time};
 use crate::error::{OpenError, to_open, to_store};
 use crate::salvage::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText, Trust};
-use crate::{columns, connect, definitions, idempotency, stories, story_log};
+use crate::{connect, definitions, idempotency, stories, story_log};
 
 /// At most this many times the found numbers may be lost, where numbers have no gap.
 const MOST_LOST: u64 = 16;
@@ -415,7 +415,7 @@ impl SalvageDatabase {
     }
 
     pub(crate) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<()> {
-        columns::execute(&self.connection, sql, params)
+        self.connection.prepare_cached(sql)?.execute(params).map(|_| ())
     }
 
     pub(crate) fn rows<T>(

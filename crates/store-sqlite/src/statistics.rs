@@ -28,7 +28,8 @@ fn by_state(
         matching(filter)
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let read = |row: &Row<'_>| Ok((parsed(row, "state", HandoffState::parse)?, number(row, "n")?));
+    let read =
+        |row: &Row<'_>| Ok((parsed(row, "state", HandoffState::from_name)?, number(row, "n")?));
     let counts: Vec<(HandoffState, u64)> =
         with_params(filter, |params| statement.query_map(params, read)?.collect::<Result<_, _>>())?;
     let of_state = |state| counts.iter().find(|(it, _)| *it == state).copied();

@@ -7,9 +7,12 @@ use baton_core::story::Story;
 use baton_store::{AppendError, IdempotencyRecord, StoryCounts, StoryFilter, StoryRow};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::columns::{execute, limit, list_text, maybe_parsed, number, parsed, run_id, time};
+use crate::columns::{
+    count_executed, execute, limit, list_text, maybe_parsed, number, parsed, run_id, time,
+};
 use crate::error::{in_row, to_append};
 use crate::idempotency;
+use crate::statements::Statements;
 use crate::story_log::{self, StoryColumns};
 
 const SELECT: &str = "select
@@ -47,13 +50,13 @@ impl PreparedStory {
 
 /// Inserts a story; false where its key exists already.
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     story: &PreparedStory,
     now: i64,
 ) -> rusqlite::Result<bool> {
-    let is_new = write(connection, INSERT, story)? > 0;
+    let is_new = write(statements, INSERT, story)? > 0;
     if is_new {
-        story_log::add(connection, &story.columns.key, &story.digest, now)?;
+        story_log::add(statements, &story.columns.key, &story.digest, now)?;
     }
     Ok(is_new)
 }
@@ -104,9 +107,13 @@ const UPDATE: &str = "update stories
     where key = ?1";
 
 /// How many rows were written.
-fn write(connection: &Connection, sql: &str, story: &PreparedStory) -> rusqlite::Result<usize> {
+fn write(
+    statements: &impl Statements,
+    sql: &'static str,
+    story: &PreparedStory,
+) -> rusqlite::Result<usize> {
     let PreparedStory { columns: it, outline, .. } = story;
-    connection.prepare_cached(sql)?.execute(params![
+    let params = params![
         it.key,
         it.title,
         it.description,
@@ -117,17 +124,18 @@ fn write(connection: &Connection, sql: &str, story: &PreparedStory) -> rusqlite:
         it.pr_url,
         it.created_at,
         outline,
-    ])
+    ];
+    count_executed(statements, sql, params)
 }
 
 /// Updates the status of a story's newest run.
 pub(crate) fn run_is(
-    connection: &Connection,
+    statements: &impl Statements,
     story: &StoryKey,
     status: RunStatus,
 ) -> rusqlite::Result<()> {
     let sql = "update stories set run_status = ?2 where key = ?1";
-    execute(connection, sql, [story.as_str(), status.name()])
+    execute(statements, sql, [story.as_str(), status.name()])
 }
 
 /// For all stories, once the runs are written.
@@ -198,15 +206,13 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<StoryCounts> {
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
-    columns(row).map_err(in_row(row, "stories", "row_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
-    let latest = match maybe_parsed(row, "status", RunStatus::parse)? {
-        Some(status) => Some((run_id(row, "run_id")?, status)),
-        None => None,
-    };
-    Ok(StoryRow { story: story(row)?, created_at: time(row, "created_at")?, latest })
+    in_row(row, "stories", "row_number", |row| {
+        let latest = match maybe_parsed(row, "status", RunStatus::from_name)? {
+            Some(status) => Some((run_id(row, "run_id")?, status)),
+            None => None,
+        };
+        Ok(StoryRow { story: story(row)?, created_at: time(row, "created_at")?, latest })
+    })
 }
 
 pub(crate) fn story(row: &Row<'_>) -> rusqlite::Result<Story> {

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{ChecksumPart, digest};
 use crate::columns::execute;
+use crate::statements::Statements;
 
 /// The columns of a story that its digest covers.
 pub(crate) const COLUMNS: &str =
@@ -59,13 +60,13 @@ impl StoryColumns {
 
 /// Adds a link for a story that was just written.
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     key: &str,
     story: &[u8; 32],
     at: i64,
 ) -> rusqlite::Result<()> {
-    let hash = link(&head(connection)?, key, at, story);
-    insert(connection, key, at, story, &hash)
+    let hash = link(&head(statements)?, key, at, story);
+    insert(statements, key, at, story, &hash)
 }
 
 /// Creates the log in a database that had none, oldest story first.
@@ -92,19 +93,19 @@ pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8
     ])
 }
 
-fn head(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
+fn head(statements: &impl Statements) -> rusqlite::Result<[u8; 32]> {
     let sql = "select hash from story_log order by number desc limit 1";
-    let head = connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+    let head = statements.with(sql, |it| it.query_row([], |row| row.get(0))).optional()?;
     Ok(head.unwrap_or(START))
 }
 
 fn insert(
-    connection: &Connection,
+    statements: &impl Statements,
     key: &str,
     at: i64,
     story: &[u8; 32],
     hash: &[u8; 32],
 ) -> rusqlite::Result<()> {
     let sql = "insert into story_log (key, written_at, story, hash) values (?1, ?2, ?3, ?4)";
-    execute(connection, sql, params![key, at, story, hash])
+    execute(statements, sql, params![key, at, story, hash])
 }

@@ -8,9 +8,10 @@ use rusqlite::{Connection, Row, params};
 use crate::checksum::{self, ChecksumPart};
 use crate::columns::{execute, limit, nanoseconds, nearest_nanoseconds, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
+use crate::statements::Statements;
 
 pub(crate) fn change(
-    connection: &Connection,
+    statements: &impl Statements,
     run: RunId,
     run_number: i64,
     change: &TimerChange,
@@ -27,11 +28,11 @@ pub(crate) fn change(
             let due_at = nanoseconds(due)?;
             let sum = checksum(run, no, fence, due_at);
             let params = params![run_number, no.0, what.name(), fence, seconds, due_at, sum];
-            execute(connection, sql, params)
+            execute(statements, sql, params)
         }
         TimerChange::Clear { no } => {
             let sql = "delete from timers where run_number = ?1 and no = ?2";
-            execute(connection, sql, params![run_number, no.0])
+            execute(statements, sql, params![run_number, no.0])
         }
     };
     changed.map_err(to_store)
@@ -86,20 +87,18 @@ pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i6
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
-    columns(row).map_err(in_row(row, "timers", "run_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
-    let kind: String = row.get("kind")?;
-    let what = match kind.as_str() {
-        "lease" => TimerKind::Lease { fence: row.get("fence")?, seconds: row.get("seconds")? },
-        "wake" => TimerKind::Wake,
-        _ => return Err(unreadable("kind")),
-    };
-    Ok(TimerRow {
-        run: run_id(row, "run_id")?,
-        no: HandoffNo(row.get("no")?),
-        what,
-        due: time(row, "due_at")?,
+    in_row(row, "timers", "run_number", |row| {
+        let kind: String = row.get("kind")?;
+        let what = match kind.as_str() {
+            "lease" => TimerKind::Lease { fence: row.get("fence")?, seconds: row.get("seconds")? },
+            "wake" => TimerKind::Wake,
+            _ => return Err(unreadable("kind")),
+        };
+        Ok(TimerRow {
+            run: run_id(row, "run_id")?,
+            no: HandoffNo(row.get("no")?),
+            what,
+            due: time(row, "due_at")?,
+        })
     })
 }

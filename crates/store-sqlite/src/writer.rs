@@ -18,8 +18,9 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::columns::execute;
-use crate::error::{GroupFailed, ThreadGone, WriteError};
+use crate::error::{GroupFailed, WriteError, thread_gone};
 use crate::marker::MarkWriter;
+use crate::statements::KeptStatements;
 use crate::watch::WriteGuard;
 use crate::{connect, identity};
 
@@ -50,7 +51,7 @@ enum WriterMessage {
 trait QueuedWork: Send {
     /// Executes it inside the transaction; false where it failed. May be called again after a
     /// rollback.
-    fn run(&mut self, connection: &Connection) -> bool;
+    fn run(&mut self, statements: &KeptStatements<'_>) -> bool;
     /// The write fault, where it failed because of one.
     fn fault(&self) -> Option<WriteFault>;
     /// Answers the sender, once the group is committed or has failed.
@@ -95,7 +96,7 @@ impl Writer {
     /// rolled back. It is executed even if the caller stops waiting for the answer.
     pub(crate) async fn write<T, E>(
         &self,
-        work: impl Fn(&Connection) -> Result<T, E> + Send + 'static,
+        work: impl Fn(&KeptStatements<'_>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
@@ -127,6 +128,7 @@ async fn write_all(
     guard: &WriteGuard,
     mut receiver: mpsc::Receiver<WriterMessage>,
 ) {
+    let statements = KeptStatements::of(&connection);
     let mut messages = Vec::with_capacity(MOST_IN_A_GROUP);
     let mut closers = Vec::new();
     loop {
@@ -159,13 +161,14 @@ async fn write_all(
         }
         // Only the end was sent; in a read-only store, no write may be tried.
         if !group.is_empty() {
-            carry_out(&connection, marker.as_mut(), guard, group);
+            carry_out(&statements, marker.as_mut(), guard, group);
         }
     }
     settle(&connection, marker.as_mut(), guard);
     if marker.is_some_and(|it| !it.is_unsettled()) && guard.refusal().is_none() {
         connect::remove_log_on_close(&connection);
     }
+    drop(statements);
     drop(connection);
     for closer in closers {
         // The caller may be gone.
@@ -175,7 +178,7 @@ async fn write_all(
 
 /// Executes a group in one transaction, then answers every sender.
 fn carry_out(
-    connection: &Connection,
+    statements: &KeptStatements<'_>,
     marker: Option<&mut MarkWriter>,
     guard: &WriteGuard,
     mut group: Vec<Box<dyn QueuedWork>>,
@@ -186,10 +189,10 @@ fn carry_out(
     let is_marked = marker.as_ref().is_some_and(|it| it.is_due());
     let committed = match guard.refusal() {
         Some(fault) => Err(Failed::Unwritable(fault)),
-        None => commit(connection, &mut group, is_marked).map_err(|error| {
-            if !connection.is_autocommit() {
+        None => commit(statements, &mut group, is_marked).map_err(|error| {
+            if !statements.is_autocommit() {
                 // Uncommitted data is lost anyway; this only makes room for the next group.
-                let _ = execute(connection, "rollback", []);
+                let _ = execute(statements, "rollback", []);
             }
             let failed = GroupFailed(Arc::new(error));
             guard.failed(group.iter().find_map(|it| it.fault()), Some(&failed));
@@ -204,7 +207,7 @@ fn carry_out(
         work.reply(committed.clone());
     }
     if is_committed && let Some(marker) = marker {
-        marker.committed(connection, guard, is_marked);
+        marker.committed(statements, guard, is_marked);
     }
 }
 
@@ -219,25 +222,25 @@ fn settle(connection: &Connection, marker: Option<&mut MarkWriter>, guard: &Writ
 }
 
 fn commit(
-    connection: &Connection,
+    statements: &KeptStatements<'_>,
     group: &mut [Box<dyn QueuedWork>],
     is_marked: bool,
 ) -> rusqlite::Result<()> {
-    begin(connection, is_marked)?;
-    match run_plainly(connection, group) {
+    begin(statements, is_marked)?;
+    match run_plainly(statements, group) {
         GroupRun::Well => {}
         GroupRun::LeftSomething => {
-            execute(connection, "rollback", [])?;
-            begin(connection, is_marked)?;
-            run_apart(connection, group)?;
+            execute(statements, "rollback", [])?;
+            begin(statements, is_marked)?;
+            run_apart(statements, group)?;
         }
     }
-    execute(connection, "commit", [])
+    execute(statements, "commit", [])
 }
 
-fn begin(connection: &Connection, is_marked: bool) -> rusqlite::Result<()> {
-    execute(connection, "begin immediate", [])?;
-    if is_marked { identity::count_up(connection) } else { Ok(()) }
+fn begin(statements: &KeptStatements<'_>, is_marked: bool) -> rusqlite::Result<()> {
+    execute(statements, "begin immediate", [])?;
+    if is_marked { identity::count_up(statements) } else { Ok(()) }
 }
 
 /// The result of a group without savepoints.
@@ -247,30 +250,33 @@ enum GroupRun {
     LeftSomething,
 }
 
-fn run_plainly(connection: &Connection, group: &mut [Box<dyn QueuedWork>]) -> GroupRun {
+fn run_plainly(statements: &KeptStatements<'_>, group: &mut [Box<dyn QueuedWork>]) -> GroupRun {
     for work in group {
-        let before = connection.total_changes();
-        if !work.run(connection) && connection.total_changes() != before {
+        let before = statements.total_changes();
+        if !work.run(statements) && statements.total_changes() != before {
             return GroupRun::LeftSomething;
         }
         // On a full or failing disk, SQLite may end the transaction by itself. The next command
         // would then be committed without the others; the rollback that follows finds no
         // transaction, and so the group fails.
-        if connection.is_autocommit() {
+        if statements.is_autocommit() {
             return GroupRun::LeftSomething;
         }
     }
     GroupRun::Well
 }
 
-fn run_apart(connection: &Connection, group: &mut [Box<dyn QueuedWork>]) -> rusqlite::Result<()> {
+fn run_apart(
+    statements: &KeptStatements<'_>,
+    group: &mut [Box<dyn QueuedWork>],
+) -> rusqlite::Result<()> {
     for work in group {
-        execute(connection, "savepoint command", [])?;
+        execute(statements, "savepoint command", [])?;
         // In a transaction that ended by itself these find no savepoint, and fail.
-        if !work.run(connection) {
-            execute(connection, "rollback to command", [])?;
+        if !work.run(statements) {
+            execute(statements, "rollback to command", [])?;
         }
-        execute(connection, "release command", [])?;
+        execute(statements, "release command", [])?;
     }
     Ok(())
 }
@@ -279,10 +285,10 @@ impl<T, E, F> QueuedWork for QueuedCommand<T, E, F>
 where
     T: Send,
     E: WriteError + Send,
-    F: Fn(&Connection) -> Result<T, E> + Send,
+    F: Fn(&KeptStatements<'_>) -> Result<T, E> + Send,
 {
-    fn run(&mut self, connection: &Connection) -> bool {
-        self.result = Some((self.work)(connection));
+    fn run(&mut self, statements: &KeptStatements<'_>) -> bool {
+        self.result = Some((self.work)(statements));
         matches!(self.result, Some(Ok(_)))
     }
 
@@ -309,10 +315,6 @@ where
         // The sender may have stopped waiting; its command is executed all the same.
         let _ = self.sender.send((result, self.work));
     }
-}
-
-fn thread_gone() -> StoreError {
-    StoreError::Unavailable(Box::new(ThreadGone))
 }
 
 #[derive(Debug)]

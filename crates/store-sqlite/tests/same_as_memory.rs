@@ -1,7 +1,8 @@
 //! Two stores that are told the same know the same, down to every number.
 
-use baton_store::{Append, MemoryStore, Store};
+use baton_store::{Append, Store};
 use baton_store_sqlite::SqliteStore;
+use baton_store_tests::MemoryStore;
 use baton_store_tests::dump;
 use baton_store_tests::failures::doomed;
 use baton_store_tests::sample::*;

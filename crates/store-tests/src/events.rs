@@ -1,6 +1,7 @@
 //! The log: in order, from any place in it, without gap or duplicate.
 
-use baton_core::run::RunId;
+use baton_core::event::{Event, HandoffEvent};
+use baton_core::run::{HandoffNo, RunId};
 use baton_store::{EventFilter, Position, Store, StoredEvent, Version};
 
 use crate::sample::*;
@@ -25,6 +26,33 @@ pub async fn events_come_back_as_they_were_appended(store: &dyn Store) {
         }
     }
     assert_eq!(page(store, Position::START, None, 0).await, expected);
+}
+
+/// A store may insert several events with one statement.
+pub async fn a_command_may_have_any_number_of_events(store: &dyn Store) {
+    let mut append = hand_to(&start(1, "s-1"), "bea");
+    put_all(store, &[start(1, "s-1"), append.clone()]).await;
+    let mut position = store.last_position().await.unwrap();
+    for n_events in 1..=9 {
+        let handoff = HandoffNo(1);
+        let stale: Vec<Event> = vec![HandoffEvent::Stale { handoff }.into(); n_events];
+        let before = append;
+        append = then(&before, &stale);
+        let appended = put(store, &append).await;
+        let added = page(store, position, Some(append.run.id), 0).await;
+        let expected: Vec<_> = (before.expected.0 + before.events.len() as u64 + 1..)
+            .zip(&append.events)
+            .map(|(version, it)| (version, it.hash, it.body.clone()))
+            .collect();
+        let found: Vec<_> =
+            added.iter().map(|it| (it.version.0, it.hash, it.body.clone())).collect();
+        assert_eq!(found, expected);
+        let positions: Vec<_> = added.iter().map(|it| it.position.0).collect();
+        let next: Vec<_> = (position.0 + 1..).take(n_events).collect();
+        assert_eq!(positions, next);
+        position = appended.position;
+        assert_eq!(position.0, next[n_events - 1]);
+    }
 }
 
 pub async fn events_page_without_gap_or_duplicate(store: &dyn Store) {

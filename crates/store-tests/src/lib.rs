@@ -27,8 +27,10 @@ pub mod stories;
 pub mod timers;
 
 mod dump;
+mod memory;
 
 pub use dump::dump;
+pub use memory::{MemoryStore, count_run, is_after, is_until};
 pub use reopening::Place;
 
 /// Makes one test of each case, each on a store of its own from `$fresh`.
@@ -78,6 +80,7 @@ macro_rules! conformance {
             }
             events {
                 events_come_back_as_they_were_appended
+                a_command_may_have_any_number_of_events
                 events_page_without_gap_or_duplicate
                 the_events_of_one_run_page_without_the_others
             }

@@ -1,4 +1,4 @@
-//! The storage trait, its rows, and an in-memory backend.
+//! The storage trait, and its rows.
 //!
 //! A store decides nothing: every rule is in `baton_core`, so that two backends cannot disagree
 //! about one. Its guarantees are in `baton-store-tests`, which every backend passes.
@@ -6,7 +6,6 @@
 mod append;
 mod due;
 mod error;
-mod memory;
 mod nul;
 mod rows;
 mod store_check;
@@ -22,16 +21,17 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use jiff::Timestamp;
 
+pub use baton_core::order::Order;
+
 pub use append::{
     Append, Appended, Definition, EventRecord, IdempotencyRecord, LeaseRenewal, TimerChange,
 };
 pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
-pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
     AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
-    Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
+    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
     StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
 pub use store_check::StoreCheck;

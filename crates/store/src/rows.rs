@@ -4,9 +4,10 @@ use baton_core::content::ContentId;
 use baton_core::event::Created;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StoryKey, WorkflowName};
+use baton_core::order::Order;
 use baton_core::outcome::Outcome;
 use baton_core::run::{
-    Baton, HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State, Wait,
+    HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State,
 };
 use baton_core::story::Story;
 use jiff::Timestamp;
@@ -58,14 +59,6 @@ pub enum RunRef {
     OpenOf(StoryKey),
     /// The newest run of a story, finished or not.
     LatestOf(StoryKey),
-}
-
-/// The sort order of a list, and so what "after a row" means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
-    #[default]
-    OldestFirst,
-    NewestFirst,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -226,24 +219,6 @@ pub struct OpenRunCounts {
     pub n_loose: u64,
 }
 
-impl OpenRunCounts {
-    /// Counts one more.
-    pub fn add(&mut self, run: &Run) {
-        match run.status {
-            RunStatus::Open => self.n_open += 1,
-            RunStatus::Paused => self.n_paused += 1,
-            RunStatus::Completed | RunStatus::Cancelled => return,
-        }
-        match run.baton() {
-            Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => self.n_offered += 1,
-            Baton::Held { .. } => self.n_held += 1,
-            Baton::Parked { on: Wait::Person, .. } => self.n_waiting += 1,
-            Baton::Loose { .. } => self.n_loose += 1,
-            Baton::Done => {}
-        }
-    }
-}
-
 /// How many stories there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoryCounts {
@@ -306,24 +281,6 @@ impl HandoffRow {
             created_at: at,
             accepted_at: None,
             ended_at: None,
-        }
-    }
-}
-
-impl Order {
-    /// Whether a row comes after the one with number `after`.
-    pub fn is_after(self, number: u64, after: u64) -> bool {
-        match self {
-            Order::OldestFirst => number > after,
-            Order::NewestFirst => after == 0 || number < after,
-        }
-    }
-
-    /// Whether a row comes no later than the one with number `until`.
-    pub fn is_until(self, number: u64, until: u64) -> bool {
-        match self {
-            Order::OldestFirst => until == 0 || number <= until,
-            Order::NewestFirst => number >= until,
         }
     }
 }

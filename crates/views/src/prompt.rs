@@ -13,7 +13,6 @@ mod claims;
 mod context;
 pub(crate) mod fence;
 mod gather;
-mod interface;
 mod render;
 mod templates;
 mod untrusted;
@@ -21,11 +20,11 @@ mod variables;
 
 use std::fmt;
 
+pub use baton_core::agent::AgentInterface;
 use baton_core::hash::Hash;
 use baton_core::invisible::is_invisible;
 use baton_store::HandoffRef;
 
-pub use self::interface::AgentInterface;
 use crate::Views;
 use baton_engine::EngineError;
 

@@ -2,7 +2,7 @@
 
 mod contracts;
 
-pub use contracts::{contract, contract_between, contract_of, contracts};
+pub use contracts::{contract, contract_between, contract_name, contract_of, contracts};
 
 /// Every built-in workflow: its name and the text of its file. The first is the default.
 pub fn workflows() -> &'static [(&'static str, &'static str)] {

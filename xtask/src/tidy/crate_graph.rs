@@ -12,11 +12,7 @@ const MAY_USE: &[MayUse] = &[
     MayUse { name: "baton-hostile", code: &[], tests: &[] },
     MayUse { name: "baton-wire", code: &["baton-core"], tests: &["baton-hostile"] },
     MayUse { name: "baton-api", code: &["baton-core", "baton-wire"], tests: &[] },
-    MayUse {
-        name: "baton-store",
-        code: &["baton-core", "baton-wire"],
-        tests: &["baton-store-tests"],
-    },
+    MayUse { name: "baton-store", code: &["baton-core", "baton-wire"], tests: &[] },
     MayUse {
         name: "baton-store-tests",
         code: &["baton-core", "baton-store", "baton-wire"],
@@ -35,7 +31,7 @@ const MAY_USE: &[MayUse] = &[
     MayUse {
         name: "baton-views",
         code: &["baton-core", "baton-engine", "baton-files", "baton-store", "baton-wire"],
-        tests: &["baton-hostile"],
+        tests: &["baton-hostile", "baton-store-tests"],
     },
     MayUse {
         name: "baton-http",
@@ -47,7 +43,7 @@ const MAY_USE: &[MayUse] = &[
             "baton-views",
             "baton-wire",
         ],
-        tests: &["baton-hostile", "baton-store-sqlite"],
+        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests"],
     },
     MayUse {
         name: "baton-recover",

@@ -1,16 +1,18 @@
 //! What a person may say: at a gate, to a question, about a check.
 
 use baton_core::evidence::Verdict;
-use clap::{Args, ValueEnum};
+use baton_core::gate::AnswerKind;
+use clap::Args;
 
-use super::{Which, WriteArgs, one_of};
+use super::{Which, WriteArgs, one_of, one_of_described};
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
     #[command(flatten)]
     pub(crate) which: Which,
     /// What you choose, where you are given a choice; without it the comment is the answer
-    pub(crate) choice: Option<AnswerChoice>,
+    #[arg(value_parser = one_of_described(CHOICES))]
+    pub(crate) choice: Option<AnswerKind>,
     /// The agent, for `hand-to`
     #[arg(value_name = "AGENT", required_if_eq("choice", "hand-to"))]
     pub(crate) agent: Option<String>,
@@ -21,23 +23,16 @@ pub(crate) struct AnswerArgs {
     pub(crate) write: WriteArgs,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum AnswerChoice {
-    /// Let the agent go on, with as many rounds again
-    Continue,
-    /// Take the work as it is
-    Accept,
-    /// Let another agent do it
-    HandTo,
-    /// Cancel the run
-    Abort,
-    /// The work is good
-    Approve,
-    /// The work is not good
-    Reject,
-    /// Ask back first; the comment is the question
-    Question,
-}
+/// What can be chosen by name, and what it does.
+const CHOICES: &[(&str, AnswerKind, &str)] = &[
+    ("continue", AnswerKind::Continue, "Let the agent go on, with as many rounds again"),
+    ("accept", AnswerKind::Accept, "Take the work as it is"),
+    ("hand-to", AnswerKind::HandTo, "Let another agent do it"),
+    ("abort", AnswerKind::Abort, "Cancel the run"),
+    ("approve", AnswerKind::Approve, "The work is good"),
+    ("reject", AnswerKind::Reject, "The work is not good"),
+    ("question", AnswerKind::Question, "Ask back first; the comment is the question"),
+];
 
 /// A person's word at a gate.
 #[derive(Debug, Args)]

@@ -57,7 +57,7 @@ pub(crate) struct Extract {
 }
 
 /// A format by its name or by an ending of its files.
-fn format() -> impl TypedValueParser<Value = Format> {
+pub(super) fn format() -> impl TypedValueParser<Value = Format> {
     let value = |it: Format| PossibleValue::new(it.name()).aliases(it.extensions());
     PossibleValuesParser::new(Format::ALL.map(value))
         .try_map(|name| Format::parse(&name).ok_or("it is none of the possible values"))

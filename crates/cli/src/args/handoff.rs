@@ -1,7 +1,9 @@
 //! What may be typed after `baton handoff`.
 
+use baton_core::package::Format;
 use clap::{Args, Subcommand};
 
+use super::documents::format;
 use super::{By, ProfileArg, Which, WriteArgs};
 
 #[derive(Debug, Subcommand)]
@@ -12,6 +14,8 @@ pub(crate) enum HandoffCommand {
     List(HandoffList),
     /// Show one handoff with its package
     Show(Which),
+    /// Print the package to hand on, with a mark for everything to fill in
+    Template(HandoffTemplate),
     /// Take a handoff
     Accept {
         #[command(flatten)]
@@ -194,6 +198,28 @@ pub(crate) struct HandoffComplete {
     pub(crate) profile: ProfileArg,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HandoffTemplate {
+    /// The handoff whose receiver hands on [default: the current one of the run or the story]
+    #[arg(required_unless_present_any = ["run", "story"])]
+    pub(crate) handoff: Option<String>,
+    /// The run, by number, id or story
+    #[arg(long)]
+    pub(crate) run: Option<String>,
+    /// The story, whose open run is meant
+    #[arg(long, value_name = "KEY", conflicts_with = "run")]
+    pub(crate) story: Option<String>,
+    /// Who would get it [default: as the workflow has it for the outcome]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) to: Option<String>,
+    /// How the work ended [default: as the edge says]
+    #[arg(long)]
+    pub(crate) outcome: Option<String>,
+    /// What to write it in
+    #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "json")]
+    pub(crate) format: Format,
 }
 
 /// A part of held work, on its way from the holder.

@@ -1,8 +1,9 @@
 //! What may be typed after `baton prompt`.
 
-use clap::{Args, ValueEnum};
+use baton_core::agent::AgentInterface;
+use clap::Args;
 
-use super::Which;
+use super::{Which, one_of_described};
 
 #[derive(Debug, Args)]
 pub(crate) struct PromptArgs {
@@ -15,16 +16,12 @@ pub(crate) struct PromptArgs {
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u32>,
     /// How the agent speaks to Baton [default: curl with --url, else cli]
-    #[arg(long)]
-    pub(crate) face: Option<FaceName>,
+    #[arg(long, value_parser = one_of_described(FACES))]
+    pub(crate) face: Option<AgentInterface>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum FaceName {
-    /// Over HTTP
-    Curl,
-    /// With the `baton` command
-    Cli,
-    /// By a block that it prints last
-    Block,
-}
+const FACES: &[(&str, AgentInterface, &str)] = &[
+    ("curl", AgentInterface::Curl, "Over HTTP"),
+    ("cli", AgentInterface::Cli, "With the `baton` command"),
+    ("block", AgentInterface::Block, "By a block that it prints last"),
+];

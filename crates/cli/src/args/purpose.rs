@@ -14,9 +14,9 @@ impl CliCommand {
             | CliCommand::Open(_)
             | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
             | CliCommand::Run(RunCommand::List { .. } | RunCommand::Show { .. })
-            | CliCommand::Handoff(HandoffCommand::List(_) | HandoffCommand::Show(_)) => {
-                Purpose::Read
-            }
+            | CliCommand::Handoff(
+                HandoffCommand::List(_) | HandoffCommand::Show(_) | HandoffCommand::Template(_),
+            ) => Purpose::Read,
             CliCommand::Doctor | CliCommand::Verify | CliCommand::Backup { .. } => Purpose::Inspect,
             CliCommand::Story(_)
             | CliCommand::Run(_)

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use baton_api::AgentDocument;
+use baton_core::agent::Agent;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_files::{FileError, FileMode};
@@ -32,8 +34,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     let sources = project.agents();
     match cli.format() {
         OutputFormat::Json => {
-            let agents = agents.iter().map(|it| show::agent_json(&it.agent)).collect();
-            show::answer_json(&Node::List(agents));
+            show::answer_as(&agents.iter().map(|it| document(&it.agent)).collect::<Vec<_>>());
         }
         OutputFormat::Table => {
             let rows = agents.iter().zip(&sources).map(|(it, (_, source))| {
@@ -62,7 +63,7 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
     })?;
     let agent = &file.agent;
     match cli.format() {
-        OutputFormat::Json => show::answer_json(&show::agent_json(agent)),
+        OutputFormat::Json => show::answer_as(&document(agent)),
         OutputFormat::Table => {
             let fields = show::fields(vec![
                 ("agent", agent.id.to_string()),
@@ -75,6 +76,10 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+fn document(agent: &Agent) -> AgentDocument {
+    AgentDocument { agent: agent.into(), prompt: agent.prompt.clone() }
 }
 
 fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `baton handoff`: all commands on one handoff.
 
 mod parts;
+mod template;
 
 use baton_api::{
     Acceptance, Cancellation, Clarification, Completion, GivenBack, HandoffDetail, HandoffSummary,
@@ -20,6 +21,7 @@ pub(crate) async fn run(api: &Api, verb: &HandoffCommand) -> Result<(), Failure>
         HandoffCommand::Create(args) => create(api, args).await,
         HandoffCommand::List(args) => list(api, args).await,
         HandoffCommand::Show(which) => show_one(api, which).await,
+        HandoffCommand::Template(args) => template::run(api, args).await,
         HandoffCommand::Accept { which, acknowledgement, lease, by, write } => {
             let body = Acceptance {
                 agent: by.by.clone(),

@@ -1,21 +1,19 @@
 //! `baton prompt`: the instructions for the receiver of a handoff.
 
+use baton_core::agent::AgentInterface;
+
 use crate::api::{Api, Ask};
-use crate::args::{FaceName, PromptArgs};
+use crate::args::PromptArgs;
 use crate::failure::Failure;
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(api: &Api, args: &PromptArgs) -> Result<(), Failure> {
-    let face = match (args.face, &args.url) {
-        (Some(FaceName::Curl), _) | (None, Some(_)) => "curl",
-        (Some(FaceName::Cli), _) | (None, None) => "cli",
-        (Some(FaceName::Block), _) => "block",
-    };
+    let usual = if args.url.is_some() { AgentInterface::Curl } else { AgentInterface::Cli };
     let ask = Ask::get(["handoffs", &args.which.handoff, "prompt"])
         .of(&args.which)
         .with_some("budget", args.budget)
         .with_some("url", args.url.as_deref())
-        .with("face", face)
+        .with("face", args.face.unwrap_or(usual).name())
         .header("accept", "application/json");
     let reply = api.send(&ask).await?;
     match api.format {

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use baton_api::WorkflowDocument;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
 use baton_core::workflow::{Place, Step, Workflow};
+use baton_engine::Entry;
 use baton_files::FileMode;
 use baton_wire::agent_file::AgentFile;
 use baton_wire::builtin;
@@ -31,7 +33,11 @@ pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure
         args::WorkflowCommand::Show { name } => {
             let workflow = named(&project, name)?;
             match cli.format() {
-                OutputFormat::Json => show::answer_json(&show::workflow_json(&workflow)),
+                OutputFormat::Json => {
+                    let (catalog, _) = project.catalog();
+                    let default = catalog.default_workflow();
+                    show::answer_as(&WorkflowDocument::new(&workflow, default));
+                }
                 OutputFormat::Table => show::answer(&show::workflow_page(&workflow)),
             }
             Ok(())
@@ -53,8 +59,9 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     let sources = project.workflows();
     match cli.format() {
         OutputFormat::Json => {
-            let workflows = catalog.workflows().map(|it| show::workflow_json(&it.workflow));
-            show::answer_json(&Node::List(workflows.collect()));
+            let default = catalog.default_workflow();
+            let document = |it: &Entry| WorkflowDocument::new(&it.workflow, default);
+            show::answer_as(&catalog.workflows().map(document).collect::<Vec<_>>());
         }
         OutputFormat::Table => {
             let rows = catalog.workflows().map(|it| {
@@ -132,7 +139,7 @@ fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec
         for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place)
         {
             let Some(contract) = &edge.contract else { continue };
-            if !file.accepts.is_empty() && !file.accepts.contains(contract) {
+            if !file.accepts.is_empty() && !names(&file.accepts, contract) {
                 let message = format!("`{id}` does not say that it accepts `{contract}`");
                 problems.push(Problem::new(&path, "not_accepted", message));
             }
@@ -141,7 +148,7 @@ fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec
             let Some(contract) = &edge.contract else { continue };
             let produced = file.produces.iter().find(|(outcome, _)| *outcome == edge.on);
             if let Some((_, produced)) = produced
-                && !produced.contains(contract)
+                && !names(produced, contract)
             {
                 let path = format!("steps.{}.on.{}", step.id, edge.on.name());
                 let message = format!("`{id}` does not say that it produces `{contract}`");
@@ -163,19 +170,25 @@ fn delegate_problems(step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
             continue;
         };
         let given = delegate.contract.as_ref().filter(|_| !file.accepts.is_empty());
-        if let Some(contract) = given.filter(|it| !file.accepts.contains(it)) {
+        if let Some(contract) = given.filter(|it| !names(&file.accepts, it)) {
             let message = format!("`{id}` does not say that it accepts `{contract}`");
             problems.push(Problem::new(&path, "not_accepted", message));
         }
         let produced = file.produces.iter().find(|(outcome, _)| *outcome == Outcome::Success);
         if let (Some(contract), Some((_, produced))) = (&delegate.returns, produced)
-            && !produced.contains(contract)
+            && !names(produced, contract)
         {
             let message = format!("`{id}` does not say that it produces `{contract}`");
             problems.push(Problem::new(&path, "not_produced", message));
         }
     }
     problems
+}
+
+/// Whether a contract is in a list, which may call it by its old name.
+fn names(list: &[String], contract: &str) -> bool {
+    let name = builtin::contract_name(contract);
+    list.iter().any(|it| builtin::contract_name(it) == name)
 }
 
 fn no_such_agent(path: String, id: &AgentId) -> Problem {

@@ -1,7 +1,7 @@
 //! Runs as tables: above all, where the baton is.
 
-use baton_api::{BatonWord, PassedGateDocument, RunDocument, StatusWord};
-use baton_core::run::{RunStatus, Wait};
+use baton_api::{PassedGateDocument, RunDocument, StatusWord};
+use baton_core::run::{BatonPlace, RunStatus, Wait};
 use jiff::Timestamp;
 
 use super::{TimeFormat, ago, dim, mark, table, visible, warn};
@@ -38,22 +38,22 @@ pub(crate) fn whereabouts(run: &RunDocument) -> String {
     let agent = mark(run.current_agent.as_deref().unwrap_or("no agent"));
     let label = run.current_handoff.as_deref().unwrap_or("nothing");
     let stale = if run.is_stale { warn(" (stale)") } else { String::new() };
-    match run.baton {
-        BatonWord::Offered if run.is_asked => format!("{agent} is asked about {label}"),
-        BatonWord::Offered => format!("offered to {agent} with {label}{stale}"),
-        BatonWord::Held => format!("held by {agent} with {label}{stale}"),
-        BatonWord::Parked if run.parked_on == Some(Wait::Timer.into()) => {
+    match *run.baton {
+        BatonPlace::Offered if run.is_asked => format!("{agent} is asked about {label}"),
+        BatonPlace::Offered => format!("offered to {agent} with {label}{stale}"),
+        BatonPlace::Held => format!("held by {agent} with {label}{stale}"),
+        BatonPlace::Parked if run.parked_on == Some(Wait::Timer.into()) => {
             format!("soon offered to {agent} again with {label}")
         }
-        BatonWord::Parked => {
+        BatonPlace::Parked => {
             let asked = run.current_agent.as_deref().unwrap_or("human");
             format!("waits for {} with {label}", warn(asked))
         }
-        BatonWord::Loose => {
+        BatonPlace::Loose => {
             let place = run.current_place.as_deref().unwrap_or("nowhere");
             format!("{} at {place}", warn("loose"))
         }
-        BatonWord::Done => dim("–"),
+        BatonPlace::Done => dim("–"),
     }
 }
 

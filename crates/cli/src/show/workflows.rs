@@ -1,8 +1,6 @@
-//! Workflows and agents, as pages and as JSON.
+//! Workflows as pages.
 
-use baton_core::agent::Agent;
-use baton_core::contract::{ContractRule, Profile};
-use baton_core::document::Node;
+use baton_core::contract::ContractRule;
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, OnExpire, Step, Target, Workflow};
 
 use super::{bold, dim, fields, table};
@@ -26,7 +24,7 @@ pub(crate) fn workflow_page(workflow: &Workflow) -> String {
         rows.push(("escalation", escalation.clone()));
     }
     if let Some(profile) = workflow.profile {
-        rows.push(("profile", profile_name(profile).to_owned()));
+        rows.push(("profile", profile.name().to_owned()));
     }
     let mut steps = vec![edge_row("(start)", "orchestrator", &workflow.start)];
     for step in &workflow.steps {
@@ -48,74 +46,6 @@ pub(crate) fn workflow_page(workflow: &Workflow) -> String {
         page += &table(&["", "FIELD", "IS", "ABOUT"], must.chain(should).collect());
     }
     page
-}
-
-pub(crate) fn workflow_json(workflow: &Workflow) -> Node {
-    let texts = |items: Vec<String>| Node::List(items.into_iter().map(Node::Text).collect());
-    let steps = workflow.steps.iter().map(|step| {
-        Node::map([
-            ("id", Node::text(step.id.as_str())),
-            ("title", Node::text(&step.title)),
-            ("agents", texts(step.agents.iter().map(ToString::to_string).collect())),
-            ("phase", Node::text(&step.phase)),
-            ("isOptional", Node::Bool(step.is_optional)),
-            ("delegates", Node::List(step.delegates.iter().map(delegate_json).collect())),
-            ("edges", Node::List(step.edges.iter().map(edge_json).collect())),
-        ])
-    });
-    Node::map([
-        ("name", Node::text(workflow.name.as_str())),
-        ("title", Node::text(&workflow.title)),
-        ("description", Node::text(workflow.description.trim())),
-        ("hash", Node::text(workflow.hash.to_string())),
-        ("start", edge_json(&workflow.start)),
-        ("steps", Node::List(steps.collect())),
-        ("escalation", workflow.escalation.as_ref().map_or(Node::Null, Node::text)),
-        ("contracts", texts(workflow.contracts.iter().map(|it| it.name.clone()).collect())),
-    ])
-}
-
-pub(crate) fn agent_json(agent: &Agent) -> Node {
-    let some = |it: &Option<String>| it.as_ref().map_or(Node::Null, Node::text);
-    Node::map([
-        ("agentId", Node::text(agent.id.as_str())),
-        ("agentName", Node::text(&agent.name)),
-        ("agentDescription", Node::text(&agent.description)),
-        ("agentAvatarUrl", some(&agent.avatar)),
-        ("color", some(&agent.color)),
-        ("capabilities", Node::List(agent.capabilities.iter().map(Node::text).collect())),
-        ("prompt", Node::text(&agent.prompt)),
-    ])
-}
-
-fn edge_json(edge: &Edge) -> Node {
-    Node::map([
-        ("on", Node::text(edge.on.name())),
-        ("to", Node::text(target_name(&edge.to))),
-        ("isBack", Node::Bool(edge.is_back)),
-        ("contract", edge.contract.as_ref().map_or(Node::Null, Node::text)),
-        ("gate", edge.gate.as_ref().map_or(Node::Null, gate_json)),
-    ])
-}
-
-fn gate_json(gate: &EdgeGate) -> Node {
-    let options = gate.options.iter().map(|(answer, text)| (answer.clone(), Node::text(text)));
-    Node::map([
-        ("type", Node::text(gate.kind.name())),
-        ("name", Node::text(&gate.name)),
-        ("items", Node::List(gate.items.iter().map(Node::text).collect())),
-        ("options", Node::Map(options.collect())),
-        ("checks", Node::List(gate.checks.iter().map(|it| Node::text(it.as_str())).collect())),
-    ])
-}
-
-fn delegate_json(delegate: &Delegate) -> Node {
-    let some = |it: &Option<String>| it.as_ref().map_or(Node::Null, Node::text);
-    Node::map([
-        ("agent", Node::text(delegate.agent.as_str())),
-        ("contract", some(&delegate.contract)),
-        ("returns", some(&delegate.returns)),
-    ])
 }
 
 /// Every gate that an edge declares, with the step that the edge leads from.
@@ -205,12 +135,5 @@ pub(super) fn target_name(target: &Target) -> String {
     match target {
         Target::Step(step) => step.to_string(),
         Target::Complete => "complete".to_owned(),
-    }
-}
-
-fn profile_name(profile: Profile) -> &'static str {
-    match profile {
-        Profile::Lenient => "lenient",
-        Profile::Strict => "strict",
     }
 }

@@ -253,7 +253,7 @@ fn a_file_is_handed_over_as_it_is_written() {
     let poor = PLAN.replace("  risks: []\n", "");
     let said = project.told(&["handoff", "create", "--file", "-", "--run", "1"], &poor);
     // What would pass is told in the sender's own format.
-    assert!(said.code == 1 && said.stderr.contains("\n  risks:\n    - <"), "{said:?}");
+    assert!(said.code == 1 && said.stderr.contains("\n  risks:\n    - \"<"), "{said:?}");
     project.ok(&["handoff", "create", "--file", "plan.yaml", "--run", "1"]);
     let shown = project.ok(&["handoff", "show", "2"]);
     let behind_margin = PLAN.lines().map(|it| format!("  | {it}")).collect::<Vec<_>>().join("\n");

@@ -272,3 +272,49 @@ fn agents_are_listed_with_where_they_come_from() {
     assert!(agents.contains("built in"), "{agents}");
     project.fails(&["agent", "new", "human"], 2, "is reserved");
 }
+
+#[test]
+fn a_contract_is_the_same_by_its_old_name_in_a_workflow_and_in_an_agent() {
+    let project = Project::new();
+    let (old, new) = ("001/prep-agent->implementer-agent", "xml/prep-agent→implementer-agent");
+    let file = |name: &str, text: &str| {
+        let path = project.path().join(".baton").join(name);
+        std::fs::write(path, text).unwrap();
+    };
+    project.ok(&["agent", "new", "prep-agent"]);
+    project.ok(&["agent", "new", "implementer-agent"]);
+    let flow = |contract: &str| {
+        format!(
+            "name: older\nstart: prep\nsteps:\n  prep:\n    agent: prep-agent\n    on:\n      \
+             success: {{ to: implement, contract: {contract} }}\n  \
+             implement: {{ agent: implementer-agent, on: {{ success: complete }} }}\n"
+        )
+    };
+    std::fs::create_dir_all(project.path().join(".baton/workflows")).unwrap();
+    for (in_workflow, in_agent) in [(old, new), (new, old), (old, old)] {
+        file("workflows/older.yaml", &flow(in_workflow));
+        let agent = |field: &str| {
+            format!(
+                "---\nname: NAME\ntitle: An agent\ndescription: Does it\n{field}\n---\n\n# An agent\n\n\
+                 Does what it has to do.\n"
+            )
+        };
+        let produces = format!("produces:\n  success: [\"{in_agent}\"]");
+        let accepts = format!("accepts: [\"{in_agent}\"]");
+        file("agents/prep-agent.md", &agent(&produces).replace("NAME", "prep-agent"));
+        file("agents/implementer-agent.md", &agent(&accepts).replace("NAME", "implementer-agent"));
+        assert!(project.ok(&["workflow", "check", "older"]).contains("is sound: 2 steps"));
+        let shown = project.json(&["workflow", "show", "older"]);
+        assert_eq!(shown["steps"][0]["edges"][0]["contract"], in_workflow);
+        assert!(project.ok(&["workflow", "show", "older"]).contains("issue_url"));
+    }
+    project.ok(&["story", "add", "s1"]);
+    project.ok(&["run", "start", "s1", "--workflow", "older"]);
+    project.ok(&["handoff", "accept", "1"]);
+    let complete = ["handoff", "complete", "1", "--payload", r#"{"handoff":{"status":"ready"}}"#];
+    project.fails(&complete, 1, "breaks the contract");
+    // From now on only the database has the workflow.
+    std::fs::remove_file(project.path().join(".baton/workflows/older.yaml")).unwrap();
+    project.fails(&complete, 1, &format!("breaks the contract `{old}`"));
+    project.ok(&["verify"]);
+}

@@ -50,10 +50,64 @@ fn a_refusal_names_every_problem_and_shows_what_would_pass() {
         "[contract]",
         "- plan: is missing",
         "- risks: is missing",
-        "\"plan\": \"<the steps to take",
+        "\"plan\": \"<text: the steps to take",
     ] {
         assert!(said.stderr.contains(complaint), "{complaint}: {}", said.stderr);
     }
+}
+
+#[test]
+fn a_finding_of_the_linter_is_marked_in_its_place() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    let package = PLAN.replace('}', r#","summary":"Done with the work"}"#);
+    let said = project.run(&["handoff", "complete", "1", "--payload", &package]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stderr.contains("[lint]"), "{}", said.stderr);
+    assert!(said.stderr.contains("refused was 'Done with the work'>"), "{}", said.stderr);
+    let whole = "JWT sessions expire after 15 minutes in src/session.rs";
+    let package = package.replace("Done with the work", whole);
+    project.ok(&["handoff", "complete", "1", "--payload", &package]);
+}
+
+#[test]
+fn of_a_long_package_only_what_has_to_change_is_shown() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    let steps: Vec<String> = (1..=100).map(|it| format!("step {it} of `src/a{it}.rs`")).collect();
+    let package = serde_json::json!({ "plan": steps, "files_to_modify": [], "approach": "a",
+        "risks": [], "questions_resolved": "soon", "decisions": ["Use PostgreSQL"] });
+    std::fs::write(project.path().join("plan.json"), package.to_string()).unwrap();
+    let complete = ["handoff", "complete", "1", "--payload", "@plan.json"];
+    let said = project.run(&complete);
+    assert_eq!(said.code, 1, "{said:?}");
+    let (problems, rest) = said.stderr.split_once("what has to change").unwrap();
+    assert!(problems.contains("- questions_resolved: is text"), "{}", said.stderr);
+    for part in [
+        "  questions_resolved: <true or false, without quotes: ",
+        "  decisions[0].rationale: <text: why",
+        "`--json` has the whole",
+    ] {
+        assert!(rest.contains(part), "{part}: {}", said.stderr);
+    }
+    assert!(!said.stderr.contains("step 77"), "{}", said.stderr);
+    let said = project.run(&[&complete[..], &["--json"]].concat());
+    assert!(said.stderr.contains("step 77"), "{}", said.stderr);
+}
+
+#[test]
+fn a_template_is_to_be_had_before_the_first_try() {
+    let project = Project::started();
+    let template = project.json(&["handoff", "template", "1"]);
+    let mark = |key: &str| template[key].as_str().unwrap().to_owned();
+    assert!(mark("questions_resolved").starts_with("<true or false, without quotes: "));
+    assert!(mark("plan").starts_with("<text: "));
+    let yaml = ["handoff", "template", "--run", "1", "--format", "yaml"];
+    assert!(project.ok(&yaml).contains("\nrisks:\n"), "{}", project.ok(&yaml));
+    let xml = project.ok(&["handoff", "template", "--story", "s1", "--format", "xml"]);
+    assert!(xml.contains("<plan>&lt;text: "), "{xml}");
+    project.fails(&["handoff", "template"], 2, "required");
+    project.fails(&["handoff", "template", "1", "--to", "documenter"], 1, "[not_an_edge]");
 }
 
 #[test]

@@ -34,10 +34,24 @@ impl<'a> Body<'a> {
     /// A path relative to the top of the document.
     pub fn path(&self, path: &str) -> String {
         match self.inside {
-            Some((root, _)) if self.document.at(path).is_none() && !begins_with(path, root) => {
+            // A member of the root may be called as the root is.
+            Some((root, inside))
+                if self.document.at(path).is_none()
+                    && (inside.at(path).is_some() || !begins_with(path, root)) =>
+            {
                 format!("{root}.{path}")
             }
             Some(_) | None => path.to_owned(),
+        }
+    }
+}
+
+impl Body<'_> {
+    /// As [`Body::path`], for a path that is counted from [`Body::fields`].
+    pub fn field_path(&self, path: &str) -> String {
+        match self.inside {
+            Some((root, _)) => format!("{root}.{path}"),
+            None => path.to_owned(),
         }
     }
 }

@@ -95,11 +95,11 @@ impl When {
 
 impl ContractRule {
     /// True where the rule applies to this document.
-    pub(super) fn is_due(&self, body: &Body<'_>) -> bool {
+    pub(crate) fn is_due(&self, body: &Body<'_>) -> bool {
         self.when.iter().all(|it| it.holds(body))
     }
 
-    pub(super) fn check(&self, body: &Body<'_>) -> Option<Problem> {
+    pub(crate) fn check(&self, body: &Body<'_>) -> Option<Problem> {
         if !self.is_due(body) {
             return None;
         }
@@ -144,7 +144,7 @@ impl ContractRule {
         }
     }
 
-    pub(super) fn spellings(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.field).chain(&self.others)
     }
 

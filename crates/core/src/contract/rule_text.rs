@@ -1,8 +1,6 @@
-//! The text of a rule: for readers of a workflow, in a prompt, and in a skeleton.
+//! The text of a rule: for readers of a workflow, and in a prompt.
 
 use super::rule::{Check, ContractRule, When, WhenTest};
-use super::value::ValueKind;
-use crate::document::Node;
 
 impl Check {
     /// The requirement, to follow the name of the field: `is one of ...`.
@@ -29,25 +27,6 @@ impl ContractRule {
     pub fn case(&self) -> String {
         let cases: Vec<String> = self.when.iter().map(When::words).collect();
         cases.join(" and ")
-    }
-
-    /// The placeholder in a skeleton where the rule is not kept yet.
-    pub(super) fn placeholder(&self) -> Node {
-        let mark = Node::Text(format!("<{}>", self.about));
-        match &self.check {
-            Check::Kind(ValueKind::List) => Node::List(vec![mark]),
-            Check::AtLeast(least) => Node::List(vec![mark; *least]),
-            Check::CountedBy(_) => Node::List(Vec::new()),
-            // A placeholder would contradict the other field as well.
-            Check::Absent | Check::SameAs(_) => Node::Null,
-            Check::Kind(ValueKind::Bool) => Node::Text(format!("<true or false: {}>", self.about)),
-            Check::Kind(ValueKind::Number) | Check::AtMost(_) => {
-                Node::Text(format!("<a number: {}>", self.about))
-            }
-            Check::OneOf(allowed) => Node::Text(format!("<{}: {}>", either(allowed), self.about)),
-            Check::Kind(ValueKind::Map) => Node::Text(format!("<a map: {}>", self.about)),
-            Check::Present | Check::Kind(ValueKind::Text) | Check::NoneOf(_) => mark,
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which edge leads where, and what it requires of a package.
 
 use super::DecisionContext;
-use crate::contract::Profile;
+use crate::contract::{Contract, Profile};
 use crate::document::Node;
 use crate::document::kind::Shape;
 use crate::lint::{self, Facts, Finding, LintSubject, RunFact, Score, ScorePart, Settings};
@@ -10,6 +10,7 @@ use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
+use crate::skeleton::{self, PackageRules};
 use crate::workflow::{Edge, Place, Workflow};
 
 /// The edge from `place` to an agent, or the refusal that lists the existing ones.
@@ -55,8 +56,12 @@ pub(super) fn check_contract(
     asked: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
     let profile = edge.profile.or(ground.workflow.profile).unwrap_or(asked);
-    let asked =
-        Requirements { contract: edge.contract.as_ref(), min_score: edge.min_score, profile };
+    let asked = Requirements {
+        contract: edge.contract.as_ref(),
+        min_score: edge.min_score,
+        outcome: Some(edge.on),
+        profile,
+    };
     check(ground, asked, package)
 }
 
@@ -67,14 +72,23 @@ pub(super) fn check_named(
     package: &Package,
     profile: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
-    check(ground, Requirements { contract, min_score: None, profile }, package)
+    check(ground, Requirements { contract, min_score: None, outcome: None, profile }, package)
 }
 
 /// What a package has to satisfy.
 struct Requirements<'a> {
     contract: Option<&'a String>,
     min_score: Option<u8>,
+    /// How the sender's step ended, where the edge says it.
+    outcome: Option<Outcome>,
     profile: Profile,
+}
+
+impl Requirements<'_> {
+    /// The edge's own minimum always applies, the project's only in strict.
+    fn least_score(&self, settings: &Settings) -> Option<u8> {
+        self.min_score.or(settings.min_score.filter(|_| self.profile == Profile::Strict))
+    }
 }
 
 fn check(
@@ -99,12 +113,37 @@ fn check(
     if problems.is_empty() {
         return Ok(report.warnings().map(Finding::to_problem).collect());
     }
-    let skeleton = contract.map_or_else(|| document.clone(), |it| it.skeleton(document));
+    let rules = PackageRules {
+        contract,
+        facts: &facts,
+        settings: ground.lint,
+        profile: asked.profile,
+        min_score: asked.least_score(ground.lint),
+        outcome: asked.outcome,
+    };
     Err(Refusal::Contract {
         contract: contract.filter(|_| is_contract_broken).map(|it| it.name.clone()),
         problems,
-        skeleton: Box::new(skeleton),
+        skeleton: Box::new(skeleton::skeleton(document, &rules)),
     })
+}
+
+/// A package that passes in strict with this contract and score, once its marks are filled in.
+pub(super) fn template(
+    ground: DecisionContext<'_>,
+    contract: Option<&Contract>,
+    min_score: Option<u8>,
+    outcome: Option<Outcome>,
+) -> Node {
+    let rules = PackageRules {
+        contract,
+        facts: &Facts::default(),
+        settings: ground.lint,
+        profile: Profile::Strict,
+        min_score: min_score.or(ground.lint.min_score),
+        outcome,
+    };
+    skeleton::template(&rules, "what was done, and what the receiver has to know")
 }
 
 /// The core knows nothing of files: callers with a disk lint before they send. The run's position
@@ -119,10 +158,8 @@ fn facts(ground: DecisionContext<'_>, document: &Node) -> Facts {
     Facts { run, ..Facts::default() }
 }
 
-/// The edge's own minimum always applies, the project's only in strict.
 fn low_score(score: &Score, asked: &Requirements<'_>, settings: &Settings) -> Option<Problem> {
-    let of_project = settings.min_score.filter(|_| asked.profile == Profile::Strict);
-    let least = asked.min_score.or(of_project)?;
+    let least = asked.least_score(settings)?;
     (score.points < least).then(|| {
         let part = |it: &ScorePart| format!("{} {} of {} ({})", it.name, it.points, it.of, it.why);
         let parts: Vec<String> = score.parts.iter().map(part).collect();

@@ -118,7 +118,7 @@ fn a_contract_refuses_with_every_problem_and_a_skeleton() {
     );
     assert_eq!(
         crate::canonical::text(&skeleton),
-        r#"{"files_to_modify":["<for the test>"],"note":"mine","plan":"<for the test>"}"#
+        r#"{"files_to_modify":["<text: for the test>"],"note":"mine","plan":"<text: for the test>"}"#
     );
 }
 

@@ -10,7 +10,7 @@ use crate::document::Node;
 
 /// Lists of files that exist once the sender is done. `files_to_modify` is not among them: a plan
 /// may name files that do not exist yet.
-const LISTS: &[&str] = &[
+pub(super) const LISTS: &[&str] = &[
     "artifacts",
     "context.artifacts",
     "files_modified",
@@ -33,7 +33,7 @@ pub fn paths(document: &Node) -> Vec<String> {
 
 pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     each(body, |list, index, path, item| {
-        let place = || format!("{}[{index}]", body.path(list));
+        let place = || format!("{}[{index}]", body.field_path(list));
         match path {
             None => sink.say(LintRule::ArtifactWithoutPath, place(), "has no path"),
             Some(path) if is_address(path) => {}

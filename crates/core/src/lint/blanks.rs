@@ -54,7 +54,10 @@ pub(super) fn is_placeholder(text: &str) -> bool {
 fn is_marked(text: &str, marks: CharMarks) -> bool {
     (text.len() <= MOST_LATER && is_later(text))
         || LATER_AT_FIRST.iter().any(|it| text.starts_with(it))
-        || (marks.has(CharMarks::BRACKET) && (is_mark(text, '<', '>') || is_mark(text, '[', ']')))
+        || (marks.has(CharMarks::BRACKET)
+            && (is_mark(text, '<', '>')
+                || is_mark(text, '[', ']')
+                || crate::skeleton::is_mark(text)))
         || (marks.has(CharMarks::CHOICE) && (text.contains("???") || is_choice(text)))
 }
 

@@ -46,7 +46,11 @@ pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
         return;
     }
     let path = if path.is_empty() { claim.to_owned() } else { format!("{path}.{claim}") };
-    sink.say(LintRule::ClaimWithoutEvidence, body.path(&path), "is said, and nothing shows it");
+    sink.say(
+        LintRule::ClaimWithoutEvidence,
+        body.field_path(&path),
+        "is said, and nothing shows it",
+    );
 }
 
 fn claim(body: &Body<'_>) -> Option<(&'static str, &'static str)> {

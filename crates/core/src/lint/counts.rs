@@ -7,7 +7,7 @@ use crate::contract::{Body, items};
 use crate::document::Node;
 
 /// The number, the lists it may count, and which of their items.
-const COUNTS: &[(&str, &[&str], Option<&str>)] = &[
+pub(super) const COUNTS: &[(&str, &[&str], Option<&str>)] = &[
     ("critical_count", FOUND, Some("critical")),
     ("important_count", FOUND, Some("important")),
     ("suggestion_count", FOUND, Some("suggestion")),
@@ -33,7 +33,7 @@ pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
             if n_items > most {
                 let which = severity.map_or(String::new(), |it| format!("{it} "));
                 let message = format!("says {most}, and `{list}` lists {n_items} {which}items");
-                sink.say(LintRule::CountMismatch, body.path(count), message);
+                sink.say(LintRule::CountMismatch, body.field_path(count), message);
             }
         }
     }

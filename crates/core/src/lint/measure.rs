@@ -7,14 +7,14 @@ use super::vague::is_empty;
 use crate::contract::{Body, items};
 use crate::document::Node;
 
-const CRITERIA: &[&str] = &[
+pub(super) const CRITERIA: &[&str] = &[
     "expectations.success_criteria",
     "success_criteria",
     "acceptance_criteria",
     "expectations.acceptance_criteria",
     "definition_of_done",
 ];
-const CONSTRAINTS: &[&str] = &["expectations.constraints", "constraints"];
+pub(super) const CONSTRAINTS: &[&str] = &["expectations.constraints", "constraints"];
 
 /// Words without an agreed meaning.
 #[rustfmt::skip]
@@ -61,10 +61,10 @@ fn each(body: &Body<'_>, path: &str, is_bad: impl Fn(&str) -> bool, sink: &mut S
     match items(node) {
         Some(items) => {
             for (index, item) in items.iter().enumerate() {
-                tell(said(item), &|| format!("{}[{index}]", body.path(path)));
+                tell(said(item), &|| format!("{}[{index}]", body.field_path(path)));
             }
         }
-        None => tell(node.as_text(), &|| body.path(path)),
+        None => tell(node.as_text(), &|| body.field_path(path)),
     }
 }
 

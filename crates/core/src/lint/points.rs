@@ -6,10 +6,10 @@ use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
 
-const QUESTIONS: &[&str] = &["open_questions", "context.open_questions"];
-const DECISIONS: &[&str] = &["decisions", "context.decisions"];
+pub(super) const QUESTIONS: &[&str] = &["open_questions", "context.open_questions"];
+pub(super) const DECISIONS: &[&str] = &["decisions", "context.decisions"];
 
-const PRIORITIES: &[&str] = &["critical", "high", "medium", "normal", "low"];
+pub(super) const PRIORITIES: &[&str] = &["critical", "high", "medium", "normal", "low"];
 const WHY: &[&str] = &["rationale", "@rationale", "reason", "reasoning", "why", "because"];
 /// In a one-sentence decision these words introduce the reason.
 const BECAUSE: &[&str] =
@@ -36,7 +36,7 @@ pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
 fn each(body: &Body<'_>, path: &str, mut visit: impl FnMut(&Node, &dyn Fn() -> String)) {
     let Some(items) = body.fields().at(path).and_then(items) else { return };
     for (index, item) in items.iter().enumerate().filter(|(_, it)| !it.is_blank()) {
-        visit(item, &|| format!("{}[{index}]", body.path(path)));
+        visit(item, &|| format!("{}[{index}]", body.field_path(path)));
     }
 }
 

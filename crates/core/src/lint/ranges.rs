@@ -6,7 +6,7 @@ use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
 
-const FIELD: &str = "source_files_verified";
+pub(super) const FIELD: &str = "source_files_verified";
 
 /// `src/api/dashboard.ts:45-120`. A single line and a whole file are valid too.
 pub(super) struct LineRange<'a> {
@@ -22,7 +22,7 @@ enum LineSpan {
 
 pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     each(body, |index, range| {
-        let place = || format!("{}[{index}]", body.path(FIELD));
+        let place = || format!("{}[{index}]", body.field_path(FIELD));
         let problem = match (&range.lines, facts.files.get(range.path)) {
             (LineSpan::Broken, _) => "is no range of lines".to_owned(),
             (LineSpan::From(start, end), _) if *start == 0 || start > end => {

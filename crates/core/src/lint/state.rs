@@ -15,10 +15,10 @@ pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     let problem = contradiction(state).or_else(|| difference(state, facts.run.as_ref()?));
     match problem {
         Some((key, message)) => {
-            let path = body.path(&format!("{FIELD}.{key}"));
+            let path = body.field_path(&format!("{FIELD}.{key}"));
             sink.say(LintRule::StaleWorkflowState, path, message);
         }
-        None if facts.run.is_none() => sink.unverified.push(body.path(FIELD)),
+        None if facts.run.is_none() => sink.unverified.push(body.field_path(FIELD)),
         None => {}
     }
 }

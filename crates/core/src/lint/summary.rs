@@ -11,7 +11,7 @@ const MOST_SENTENCES: usize = 3;
 
 /// Where the source documents write what was done, and what the next agent has to know.
 pub(super) const SUMMARIES: &[&str] = &["summary", "context.summary", "refactor_summary"];
-const CONTEXT: &str = "handoff.context";
+pub(super) const CONTEXT: &str = "handoff.context";
 
 /// A full stop after these does not end a sentence.
 const ABBREVIATIONS: &[&str] = &["e.g", "i.e", "etc", "vs", "approx", "no", "cf", "incl", "resp"];
@@ -24,12 +24,16 @@ pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
         if n_sentences > MOST_SENTENCES {
             sink.say(
                 LintRule::LongSummary,
-                body.path(path),
+                body.field_path(path),
                 format!("has {n_sentences} sentences"),
             );
         } else if text.len() > MOST_CHARS && text.chars().count() > MOST_CHARS {
             let n_chars = text.chars().count();
-            sink.say(LintRule::LongSummary, body.path(path), format!("has {n_chars} characters"));
+            sink.say(
+                LintRule::LongSummary,
+                body.field_path(path),
+                format!("has {n_chars} characters"),
+            );
         }
     }
     if let Some(text) = text_at(body, CONTEXT) {
@@ -41,7 +45,7 @@ fn tell_vague(text: &str, body: &Body<'_>, path: &str, sink: &mut Sink) {
     if !super::blanks::is_placeholder(text) && is_vague(text) {
         sink.say(
             LintRule::VagueSummary,
-            body.path(path),
+            body.field_path(path),
             "says nothing about this work in particular",
         );
     }

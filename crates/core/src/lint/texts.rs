@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::marks::CharMarks;
+use super::rule::LintRule;
 use super::sink::Sink;
 use super::{blanks, instructions, invisible, persons, secrets};
 use crate::document::Node;
@@ -55,6 +56,20 @@ fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     if persons::REASONS.contains(&trail.key()) {
         persons::check(text, trail, sink);
     }
+}
+
+/// The rules that a text breaks under a key, wherever it stands.
+pub(crate) fn rules_of_text(key: &str, text: &str) -> Vec<LintRule> {
+    let mut sink = Sink::default();
+    look_at(text, &Trail::Key(&Trail::Top, key), &mut sink);
+    sink.findings.iter().filter_map(|it| it.rule).collect()
+}
+
+/// The rules that a key breaks by itself.
+pub(crate) fn rules_of_key(key: &str) -> Vec<LintRule> {
+    let mut sink = Sink::default();
+    invisible::check(key, &Trail::Key(&Trail::Top, key), &mut sink);
+    sink.findings.iter().filter_map(|it| it.rule).collect()
 }
 
 /// A key that is safe in a record and in a prompt: the document's author chose it, so it is shown

@@ -2,27 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    Json,
-    Xml,
-    Yaml,
-    Markdown,
+use crate::named::named;
+
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Format {
+        Json = "json",
+        Xml = "xml",
+        Yaml = "yaml",
+        Markdown = "markdown",
+    }
 }
 
 impl Format {
-    pub const ALL: [Self; 4] = [Self::Json, Self::Xml, Self::Yaml, Self::Markdown];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Json => "json",
-            Format::Xml => "xml",
-            Format::Yaml => "yaml",
-            Format::Markdown => "markdown",
-        }
-    }
-
     /// The name of the format in a sentence.
     pub fn title(self) -> &'static str {
         match self {

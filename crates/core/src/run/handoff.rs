@@ -8,6 +8,7 @@ use super::{EdgeKey, is_false, is_zero};
 use crate::content::ContentId;
 use crate::evidence::Evidence;
 use crate::gate::Gate;
+use crate::named::named;
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::workflow::Place;
@@ -78,19 +79,21 @@ pub struct Handoff {
     pub evidence: Vec<Evidence>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Along an edge of the workflow.
-    Sequential,
-    /// To a specialist, who returns it.
-    Delegation,
-    /// To a person.
-    Escalation,
-    /// Back to its sender.
-    Return,
-    /// About another handoff, to that handoff's sender.
-    Question,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        /// Along an edge of the workflow.
+        Sequential = "sequential",
+        /// To a specialist, who returns it.
+        Delegation = "delegation",
+        /// To a person.
+        Escalation = "escalation",
+        /// Back to its sender.
+        Return = "return",
+        /// About another handoff, to that handoff's sender.
+        Question = "question",
+    }
 }
 
 /// One side of a handoff.
@@ -100,18 +103,20 @@ pub struct Party {
     pub place: Place,
 }
 
-/// The state of an open handoff. How it ended is [`Ended`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Waits for the receiver.
-    Pending,
-    /// Waits for the sender's answer to a question.
-    Clarification,
-    /// The receiver is working on it.
-    Accepted,
-    /// Accepted, and waiting for a delegate or a person.
-    Parked,
+named! {
+    /// The state of an open handoff. How it ended is [`Ended`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum State {
+        /// Waits for the receiver.
+        Pending = "pending",
+        /// Waits for the sender's answer to a question.
+        Clarification = "clarification",
+        /// The receiver is working on it.
+        Accepted = "accepted",
+        /// Accepted, and waiting for a delegate or a person.
+        Parked = "parked",
+    }
 }
 
 /// The state of a handoff, open or not: one column, one word.
@@ -121,15 +126,17 @@ pub enum HandoffState {
     Ended(Ended),
 }
 
-/// How a handoff ended. These states are final.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ended {
-    Completed,
-    Rejected,
-    TimedOut,
-    Cancelled,
-    Superseded,
+named! {
+    /// How a handoff ended. These states are final.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Ended {
+        Completed = "completed",
+        Rejected = "rejected",
+        TimedOut = "timed_out",
+        Cancelled = "cancelled",
+        Superseded = "superseded",
+    }
 }
 
 impl HandoffNo {

@@ -20,8 +20,9 @@ use baton_engine::{
     Caller, Catalog, CommandMode, CommandResult, Engine, EngineError, Entry, FixedClock, Key,
     RunTarget, StartRun, verify_all,
 };
-use baton_store::{HandoffRef, HandoffRow, MemoryStore, RunRef, RunRow, Store};
+use baton_store::{HandoffRef, HandoffRow, RunRef, RunRow, Store};
 use baton_store_sqlite::SqliteStore;
+use baton_store_tests::MemoryStore;
 use baton_views::Views;
 use baton_wire::{builtin, json, workflow_file};
 use jiff::Timestamp;

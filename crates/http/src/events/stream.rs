@@ -125,28 +125,19 @@ impl Stream {
 mod tests {
     use std::sync::Arc;
 
-    use std::net::SocketAddr;
-
-    use axum::http::HeaderValue;
-    use baton_core::names::{Principal, StoryKey, WorkflowName};
+    use axum::extract::FromRequestParts as _;
+    use axum::http::Request;
+    use baton_core::names::{StoryKey, WorkflowName};
     use baton_core::registry::Agents;
-    use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun};
-    use baton_store::MemoryStore;
+    use baton_engine::{Catalog, Engine, Entry, FixedClock, StartRun};
+    use baton_store_tests::MemoryStore;
     use baton_wire::{builtin, workflow_file};
     use jiff::Timestamp;
 
-    use super::super::EventTail;
     use super::*;
-    use tokio::sync::{Mutex, Semaphore};
-
     use crate::App;
-    use crate::guard::Origins;
-    use crate::heavy::HeavyPool;
-    use crate::limits::ServerLimits;
-    use crate::metrics::RequestMetrics;
-    use crate::receive::Bodies;
 
-    async fn app() -> RequestScope {
+    async fn engine() -> Arc<Engine> {
         let text = builtin::workflows()[0].1;
         let workflow = Arc::new(workflow_file::parse(text).unwrap());
         let default = WorkflowName::parse("story-pipeline").ok();
@@ -154,30 +145,13 @@ mod tests {
         let catalog = Catalog::new([entry], Agents::default(), default);
         let clock = Arc::new(FixedClock::at(Timestamp::UNIX_EPOCH));
         let store = Arc::new(MemoryStore::default());
-        let engine = Arc::new(Engine::open(store, clock, catalog).await.unwrap());
-        let origins = Origins::new(SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
-        let live = Arc::new(EventTail::new(engine.clone()));
-        let (description, page) = (String::new(), String::new());
-        let instance = HeaderValue::from_static("none");
-        let (metrics, limits) = (RequestMetrics::default(), ServerLimits::default());
-        let (heavy, bodies) = (HeavyPool::inline(), Bodies::new(&limits));
-        let listeners = Arc::new(Semaphore::new(limits.listeners));
-        let app = Arc::new(App {
-            engine,
-            archive: None,
-            origins,
-            instance,
-            metrics,
-            statistics: crate::recount::Recount::default(),
-            live,
-            description,
-            page,
-            heavy,
-            bodies,
-            listeners,
-            story_writes: Mutex::new(()),
-        });
-        RequestScope::new(app, Caller::new(Principal::parse("ada").unwrap()))
+        Arc::new(Engine::open(store, clock, catalog).await.unwrap())
+    }
+
+    async fn scope(engine: Arc<Engine>) -> RequestScope {
+        let (mut parts, ()) = Request::new(()).into_parts();
+        let app = Arc::new(App::local(engine.into()));
+        RequestScope::from_request_parts(&mut parts, &app).await.unwrap()
     }
 
     fn stream(app: &RequestScope) -> Stream {
@@ -196,8 +170,7 @@ mod tests {
     async fn start(app: &RequestScope, story: &str) {
         let story = StoryKey::parse(story).unwrap();
         let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
-        let caller = Caller::new(Principal::parse("ada").unwrap());
-        app.engine.start(&caller, start).await.unwrap();
+        app.caller().start(start).await.unwrap();
     }
 
     async fn said(stream: &mut Stream) -> String {
@@ -206,7 +179,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_happens_before_the_tail_wakes_up_is_told() {
-        let app = app().await;
+        let app = scope(engine().await).await;
         let mut stream = stream(&app);
         // It has read the store, and now waits for a tail that is not running yet.
         assert!(stream.replay().await.unwrap().is_empty());
@@ -225,7 +198,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn while_nothing_happens_the_connection_is_kept_alive() {
-        let app = app().await;
+        let app = scope(engine().await).await;
         let mut stream = stream(&app);
         let live = app.live.clone();
         let tail = tokio::spawn(async move { live.run().await });
@@ -238,13 +211,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_stream_ends_when_the_engine_is_shut_down() {
-        let app = app().await;
+        let engine = engine().await;
+        let app = scope(engine.clone()).await;
         let mut stream = stream(&app);
         let live = app.live.clone();
         let tail = tokio::spawn(async move { live.run().await });
         start(&app, "s-1").await;
         said(&mut stream).await;
-        app.engine.shutdown().await;
+        engine.shutdown().await;
         tail.await.unwrap();
         assert_eq!(stream.next().await, None);
     }

@@ -11,7 +11,7 @@ use baton_core::command::{Accept, Command, Create, Reject, Way};
 use baton_core::contract::Profile;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::run::{self, HandoffNo, HandoffState};
-use baton_engine::{Caller, CommandResult, EngineError, RunTarget};
+use baton_engine::{CommandResult, EngineError, RunTarget};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, RunRef};
 use jiff::SignedDuration;
 use serde::Deserialize;
@@ -20,12 +20,11 @@ use utoipa::IntoParams;
 use super::rows::{self, Keeps, MOST_ROWS};
 use super::{Typed, given, refused};
 use crate::body;
-use crate::caller::caller;
 use crate::lookup::{by, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
-use crate::scope::RequestScope;
+use crate::scope::{RequestCaller, RequestScope};
 use crate::values::{acknowledgement, lease, outcome, reason};
 
 /// From the pipeline document: handoffs older than this are stale.
@@ -175,7 +174,7 @@ pub(super) async fn stale_rows(
     most: usize,
 ) -> Result<Vec<HandoffRow>, EngineError> {
     let span = SignedDuration::from_mins(i64::try_from(minutes).unwrap_or(i64::MAX / 60));
-    let since = app.engine.clock().now().saturating_sub(span).ok();
+    let since = app.read().now().saturating_sub(span).ok();
     let mut filter = HandoffFilter {
         states: vec![HandoffState::Open(run::State::Pending)],
         unmoved_since: since,
@@ -205,7 +204,7 @@ pub(super) async fn post(
     body: Body,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
     let text = body::read_text(body).await?;
-    let caller = caller(&headers, "/api/handoffs", &text)?;
+    let caller = app.door.keyed_caller(&headers, "/api/handoffs", &text)?;
     let actions = ["create", "accept", "reject", "timeout", "cleanup"];
     let done = match body::action(&text, &actions)? {
         "create" => create(&app, &caller, body::parse_as(&text)?).await?,
@@ -220,7 +219,7 @@ pub(super) async fn post(
 
 async fn create(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     asked: PipelineCreate,
 ) -> Result<ActionResult, ApiProblem> {
     let key = app.read().story_key(&asked.story_id).await?;
@@ -243,7 +242,7 @@ async fn create(
         token: None,
         profile: Profile::Lenient,
     };
-    match app.engine.create(caller, within, create).await {
+    match caller.create(within, create).await {
         Ok(outcome) => Ok(done(app, &outcome).await?),
         Err(error) => Err(refused(app, error).await),
     }
@@ -251,7 +250,7 @@ async fn create(
 
 async fn accept(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     asked: PipelineAccept,
 ) -> Result<ActionResult, ApiProblem> {
     let by = by(app, asked.agent.as_deref())?;
@@ -265,7 +264,7 @@ async fn accept(
 
 async fn reject(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     asked: PipelineReject,
 ) -> Result<ActionResult, ApiProblem> {
     let by = by(app, asked.agent.as_deref())?;
@@ -279,7 +278,7 @@ async fn reject(
 
 async fn time_out(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     asked: PipelineTimeOut,
 ) -> Result<ActionResult, ApiProblem> {
     let reason = reason(asked.reason.as_deref().or(Some("Agent timed out")))?;
@@ -290,7 +289,7 @@ async fn time_out(
 
 async fn clean_up(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     asked: PipelineCleanUp,
 ) -> Result<ActionResult, ApiProblem> {
     let key = app.read().story_key(&asked.story_id).await?;
@@ -298,7 +297,7 @@ async fn clean_up(
     let run = app.read().find_run(&RunRef::OpenOf(key)).await?;
     let (mut cancelled, mut kept) = (Vec::new(), Vec::new());
     if let Some(run) = run {
-        let outcome = app.engine.on_run(caller, run.run.id, Command::CleanUp { reason }).await?;
+        let outcome = caller.on_run(run.run.id, Command::CleanUp { reason }).await?;
         cancelled = numbers(app, &outcome, &outcome.done.cancelled).await?;
         kept = numbers(app, &outcome, &outcome.done.kept).await?;
     }
@@ -308,11 +307,11 @@ async fn clean_up(
 
 async fn on_handoff(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     number: u64,
     command: impl FnOnce(HandoffNo) -> Command,
 ) -> Result<CommandResult, ApiProblem> {
-    match app.engine.on_handoff(caller, &HandoffRef::Number(number), command).await {
+    match caller.on_handoff(&HandoffRef::Number(number), command).await {
         Ok(outcome) => Ok(outcome),
         Err(error) => Err(refused(app, error).await),
     }

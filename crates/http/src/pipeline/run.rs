@@ -11,19 +11,18 @@ use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
 use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
-use baton_engine::{Caller, EngineError, StartRun};
+use baton_engine::{EngineError, StartRun};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
 use baton_wire::json;
 
 use super::handoffs::stale_rows;
 use super::{Typed, refused};
 use crate::body;
-use crate::caller::caller;
 use crate::lookup::story_key;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
-use crate::scope::RequestScope;
+use crate::scope::{RequestCaller, RequestScope};
 use crate::values::reason;
 
 /// From the pipeline document: handoffs pending for so long are cleaned up at a start.
@@ -52,7 +51,7 @@ pub(super) async fn post(
     let text = body::read_text(body).await?;
     let action = body::action(&text, &["start", "continue", "stop", "reset"])?;
     let asked: PipelineRunAction = body::parse_as(&text)?;
-    let caller = caller(&headers, "/api/run", &text)?;
+    let caller = app.door.keyed_caller(&headers, "/api/run", &text)?;
     let state = match action {
         "start" => start(&app, &caller, &asked).await?,
         "continue" => go_on(&app, &caller, &asked).await?,
@@ -65,13 +64,12 @@ pub(super) async fn post(
 /// Starts the next ready story or the named one, or returns the run that is already in progress.
 async fn start(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
     let asked = story_key(app, request.story_id.as_deref()).await?;
     let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
-    let timed_out =
-        time_out(app, caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
+    let timed_out = time_out(caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     if let Some(run) = open_runs(app, asked.as_ref(), 0).await?.first() {
         let is_loose = matches!(run.run.baton(), Baton::Loose { .. });
         if is_loose {
@@ -95,12 +93,12 @@ async fn start(
 
 async fn begin(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     story: StoryKey,
     workflow: Option<WorkflowName>,
 ) -> Result<Vec<String>, ApiProblem> {
     let start = StartRun { story, workflow, to: None, package: None, reason: None };
-    match app.engine.start(caller, start).await {
+    match caller.start(start).await {
         Ok(outcome) => Ok(outcome.done.warnings.iter().map(ToString::to_string).collect()),
         Err(error) => Err(refused(app, error).await),
     }
@@ -109,7 +107,7 @@ async fn begin(
 /// Answers the oldest open gate, and resumes what was stopped.
 async fn go_on(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
     let response = request.gate_response.as_deref().map(|it| json::parse(it.get())).transpose()?;
@@ -121,7 +119,7 @@ async fn go_on(
         after = end.number;
         first = first.or_else(|| page.first().map(|it| it.run.story.clone()));
         for run in page.iter().filter(|it| it.run.status == RunStatus::Paused) {
-            app.engine.on_run(&caller.without_key(), run.run.id, Command::Resume).await?;
+            caller.without_key().on_run(run.run.id, Command::Resume).await?;
             last = Some(run.run.story.clone());
         }
         let gates = page.into_iter().filter_map(|it| Some((it.run.gate()?.0.created_at, it)));
@@ -133,11 +131,11 @@ async fn go_on(
         let command = Command::Answer(GateAnswer {
             handoff: handoff.no,
             answer,
-            by: caller.principal.clone(),
+            by: caller.principal().clone(),
             comment,
             package: None,
         });
-        if let Err(error) = app.engine.on_run(caller, run.run.id, command).await {
+        if let Err(error) = caller.on_run(run.run.id, command).await {
             return Err(refused(app, error).await);
         }
         last = Some(run.run.story.clone());
@@ -181,7 +179,7 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<FreeText>
 /// Pauses: no work begins; work that is held may finish.
 async fn stop(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
     let asked = story_key(app, request.story_id.as_deref()).await?;
@@ -193,7 +191,7 @@ async fn stop(
         after = end.number;
         for run in page.iter().filter(|it| it.run.status == RunStatus::Open) {
             let pause = Command::Pause { reason: reason.clone() };
-            app.engine.on_run(&caller.without_key(), run.run.id, pause).await?;
+            caller.without_key().on_run(run.run.id, pause).await?;
         }
     }
     let current = match asked {
@@ -204,14 +202,14 @@ async fn stop(
 }
 
 /// Times out every handoff that waits for an agent.
-async fn reset(app: &RequestScope, caller: &Caller) -> Result<PipelineReset, ApiProblem> {
+async fn reset(app: &RequestScope, caller: &RequestCaller) -> Result<PipelineReset, ApiProblem> {
     let filter = HandoffFilter {
         states: vec![HandoffState::Open(baton_core::run::State::Pending)],
         ..HandoffFilter::default()
     };
     let pending = app.read().handoffs(&filter).await?;
     let (kept, ours): (Vec<_>, Vec<_>) = pending.into_iter().partition(|it| it.to.agent.is_human());
-    let cleared = time_out(app, caller, ours).await?;
+    let cleared = time_out(caller, ours).await?;
     Ok(PipelineReset {
         success: true,
         cleared_handoffs: cleared.len() as u64,
@@ -221,18 +219,14 @@ async fn reset(app: &RequestScope, caller: &Caller) -> Result<PipelineReset, Api
 }
 
 /// Times handoffs out; those that changed meanwhile are left alone.
-async fn time_out(
-    app: &RequestScope,
-    caller: &Caller,
-    rows: Vec<HandoffRow>,
-) -> Result<Vec<u64>, ApiProblem> {
+async fn time_out(caller: &RequestCaller, rows: Vec<HandoffRow>) -> Result<Vec<u64>, ApiProblem> {
     let caller = caller.without_key();
     let mut numbers = Vec::new();
     for row in rows {
         let reason = Reason::parse(&format!("{} did not take it in time", row.to.agent)).ok();
         let which = HandoffRef::InRun(row.run, row.no);
         let command = |handoff: HandoffNo| Command::TimeOut { handoff, reason };
-        match app.engine.on_handoff(&caller, &which, command).await {
+        match caller.on_handoff(&which, command).await {
             Ok(_) => numbers.push(row.number),
             Err(EngineError::Refused { .. }) => {}
             Err(error) => return Err(error.into()),

@@ -19,7 +19,6 @@ use utoipa::IntoParams;
 
 use super::{Typed, given, refused, story};
 use crate::body;
-use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
@@ -61,7 +60,7 @@ pub(super) async fn post(
     let actions = ["passed", "complete", "merged", "blocked", "progress"];
     let action = body::action(&text, &actions)?;
     let asked: PipelineSignal = body::parse_as(&text)?;
-    let caller = caller(&headers, "/api/signal", &text)?;
+    let caller = app.door.keyed_caller(&headers, "/api/signal", &text)?;
     let key = app.read().story_key(&asked.story_id).await?;
     let run = latest(&app, &key).await?;
     let message = asked.message.as_deref();
@@ -80,13 +79,13 @@ pub(super) async fn post(
         }
         _ => Command::Signal(Signal::Passed),
     };
-    if let Err(error) = app.engine.on_run(&caller, run.run.id, command).await {
+    if let Err(error) = caller.on_run(run.run.id, command).await {
         return Err(refused(&app, error).await);
     }
     if let Some(pr_url) = asked.pr_url {
         // The link to the pull request belongs to the story.
         let row = app.read().story(&key).await?;
-        app.engine.save_story(app.caller(), &Story { pr_url: Some(pr_url), ..row.story }).await?;
+        app.caller().save_story(&Story { pr_url: Some(pr_url), ..row.story }).await?;
     }
     flags(&app, &key).await
 }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use baton_api::Page;
 use baton_store::Version;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use crate::problem::ApiProblem;
 
@@ -96,23 +96,4 @@ pub(super) struct PageQuery {
     /// The page size at most.
     #[param(minimum = 1, maximum = 500, default = 50)]
     pub(super) limit: Option<u32>,
-}
-
-/// Which end of a list comes first.
-#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = Order)]
-pub(super) enum OrderWord {
-    #[default]
-    Oldest,
-    Newest,
-}
-
-impl From<OrderWord> for baton_store::Order {
-    fn from(word: OrderWord) -> Self {
-        match word {
-            OrderWord::Oldest => Self::OldestFirst,
-            OrderWord::Newest => Self::NewestFirst,
-        }
-    }
 }

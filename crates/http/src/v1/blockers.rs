@@ -49,6 +49,7 @@ pub(super) async fn list(
 
 fn blocker(it: Blocking) -> BlockerDocument {
     BlockerDocument {
+        run_id: it.run.0,
         run: it.run.0,
         run_number: it.run_number,
         story: it.story.to_string(),

@@ -2,22 +2,22 @@
 
 use baton_api::{CommandAnswer, Committed, DryRun, HandoffDocument, Touched};
 use baton_core::run::HandoffNo;
-use baton_engine::{Caller, CommandMode, CommandResult, EngineError};
+use baton_engine::{CommandMode, CommandResult, EngineError};
 use baton_store::{RunRef, RunRow};
 
 use super::answer::ApiResponse;
 use super::handoffs::document::handoff_document;
 use super::runs::document::run_document;
 use crate::problem::ApiProblem;
-use crate::scope::RequestScope;
+use crate::scope::{RequestCaller, RequestScope};
 
 /// Builds the response: what happened, or for a dry run what would have.
 pub(super) async fn tell(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
-    match caller.mode {
+    match caller.mode() {
         CommandMode::DryRun => Ok(ApiResponse::new(CommandAnswer::Rehearsed(rehearsed(outcome)))),
         CommandMode::Commit => {
             let row = app.read().run(&RunRef::Id(outcome.run)).await?;
@@ -30,11 +30,11 @@ pub(super) async fn tell(
 /// As [`tell`], for a command that creates a run.
 pub(super) async fn tell_run(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let answer = tell(app, caller, outcome).await?;
-    Ok(match caller.mode {
+    Ok(match caller.mode() {
         CommandMode::DryRun => answer,
         CommandMode::Commit => answer.made(format!("/api/v1/runs/{}", outcome.run)),
     })
@@ -43,11 +43,11 @@ pub(super) async fn tell_run(
 /// As [`tell`], for a command that creates a handoff.
 pub(super) async fn tell_handoff(
     app: &RequestScope,
-    caller: &Caller,
+    caller: &RequestCaller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let answer = tell(app, caller, outcome).await?;
-    Ok(match (caller.mode, outcome.done.handoff) {
+    Ok(match (caller.mode(), outcome.done.handoff) {
         (CommandMode::DryRun, _) | (CommandMode::Commit, None) => answer,
         (CommandMode::Commit, Some(no)) => {
             let row = app.read().row_of(outcome, no).await?;

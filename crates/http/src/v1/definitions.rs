@@ -2,8 +2,7 @@
 
 use baton_api::{Page, WorkflowDocument};
 use baton_core::names::WorkflowName;
-use baton_core::workflow::Workflow;
-use baton_engine::EngineError;
+use baton_engine::Entry;
 
 use super::answer::ApiResponse;
 use crate::lookup::not_found;
@@ -17,9 +16,9 @@ use crate::scope::RequestScope;
     tag = "definitions",
     responses((status = 200, body = Page<WorkflowDocument>), ReadProblems))]
 pub(super) async fn list(app: RequestScope) -> ApiResponse<Page<WorkflowDocument>> {
-    let catalog = app.engine.catalog();
-    let items = catalog.workflows().map(|it| workflow_document(&app, &it.workflow)).collect();
-    ApiResponse::new(Page { items, next: None })
+    let catalog = app.read().catalog();
+    let document = |it: &Entry| WorkflowDocument::new(&it.workflow, catalog.default_workflow());
+    ApiResponse::new(Page { items: catalog.workflows().map(document).collect(), next: None })
 }
 
 /// Shows a workflow.
@@ -33,12 +32,7 @@ pub(super) async fn get(
 ) -> Result<ApiResponse<WorkflowDocument>, ApiProblem> {
     let no_such = |_| not_found("no_such_workflow", format!("there is no workflow `{name}`"));
     let parsed = WorkflowName::parse(&name).map_err(no_such)?;
-    let entry =
-        app.engine.catalog().workflow(&parsed).map_err(|it: EngineError| ApiProblem::from(it))?;
-    Ok(ApiResponse::new(workflow_document(&app, &entry.workflow)))
-}
-
-fn workflow_document(app: &RequestScope, workflow: &Workflow) -> WorkflowDocument {
-    let is_default = app.engine.catalog().default_workflow() == Some(&workflow.name);
-    WorkflowDocument { is_default, ..WorkflowDocument::from(workflow) }
+    let catalog = app.read().catalog();
+    let entry = catalog.workflow(&parsed)?;
+    Ok(ApiResponse::new(WorkflowDocument::new(&entry.workflow, catalog.default_workflow())))
 }

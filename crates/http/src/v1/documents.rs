@@ -10,7 +10,7 @@ use baton_api::{CommandAnswer, ProfileWord};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::names::WorkflowName;
 use baton_core::package::{Format, Package};
-use baton_engine::{Caller, CommandMode, DocumentHints, ReceiveResult};
+use baton_engine::{CommandMode, DocumentHints, ReceiveResult};
 use baton_store::RunRef;
 use baton_wire::formats;
 use serde::Deserialize;
@@ -23,12 +23,11 @@ use super::handoffs::document::refused;
 use super::write::{HasMode, RunHeaders, WriteRequest, expected};
 use crate::App;
 use crate::body;
-use crate::caller::caller;
-use crate::lookup::{find_run, handoff_ref, known_agent, story_key};
+use crate::lookup::{by, handoff_ref, run_id, story_key};
 use crate::openapi::WriteProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
-use crate::scope::RequestScope;
+use crate::scope::{RequestCaller, RequestScope};
 use crate::values::lease;
 
 /// What the document itself does not say.
@@ -69,7 +68,7 @@ pub(crate) struct DocumentQuery {
 /// A document as it was sent, and its sender.
 pub(crate) struct SentDocument {
     query: DocumentQuery,
-    caller: Caller,
+    caller: RequestCaller,
     package: Package,
 }
 
@@ -100,7 +99,7 @@ pub(super) async fn receive(app: RequestScope, sent: SentDocument) -> Result<Res
 pub(super) async fn take(app: &RequestScope, sent: SentDocument) -> Result<Response, ApiProblem> {
     let SentDocument { query, caller, package } = sent;
     let hints = hints(app, &query).await?;
-    match app.engine.receive(&caller, package, &hints).await {
+    match caller.receive(package, &hints).await {
         Ok(ReceiveResult::Moved(outcome)) => {
             Ok(tell_handoff(app, &caller, &outcome).await?.into_response())
         }
@@ -110,7 +109,7 @@ pub(super) async fn take(app: &RequestScope, sent: SentDocument) -> Result<Respo
         Ok(ReceiveResult::Noted(outcome)) => {
             let told: ApiResponse<CommandAnswer> = tell(app, &caller, &outcome).await?;
             let mut response = told.into_response();
-            if caller.mode == CommandMode::Commit {
+            if caller.mode() == CommandMode::Commit {
                 *response.status_mut() = StatusCode::ACCEPTED;
             }
             Ok(response)
@@ -120,21 +119,17 @@ pub(super) async fn take(app: &RequestScope, sent: SentDocument) -> Result<Respo
 }
 
 async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHints, ApiProblem> {
-    let run = match &query.run {
-        Some(name) => Some(RunRef::Id(find_run(app, name).await?.run.id)),
-        None => None,
-    };
     let handoff = match &query.handoff {
         Some(name) => Some(handoff_ref(app, name, query.run.as_deref()).await?),
         None => None,
     };
     Ok(DocumentHints {
-        run,
+        run: run_id(app, query.run.as_deref()).await?.map(RunRef::Id),
         handoff,
         story: story_key(app, query.story.as_deref()).await?,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
-        agent: query.agent.as_deref().map(|it| known_agent(app, it)).transpose()?,
-        to: query.to.as_deref().map(|it| known_agent(app, it)).transpose()?,
+        agent: by(app, query.agent.as_deref())?,
+        to: by(app, query.to.as_deref())?,
         fence: query.fence,
         lease: lease(query.lease_seconds)?,
         profile: query.profile.0,
@@ -151,12 +146,12 @@ impl FromRequest<Arc<App>> for SentDocument {
         let text = body::read_text(body).await?;
         let request = format!("{}\n{text}", parts.uri);
         let route = format!("{} /api/v1/documents", parts.method);
-        let caller = caller(&parts.headers, &route, &request)?;
+        let caller = app.door.keyed_caller(&parts.headers, &route, &request)?;
         let mode = if query.dry_run { CommandMode::DryRun } else { CommandMode::Commit };
         let format = format_of(&parts.headers, &text)?;
         let document = formats::decode(format, &text)?;
         let package = Package::new(format, text, document);
-        Ok(Self { query, caller: Caller { mode, expected, ..caller }, package })
+        Ok(Self { query, caller: caller.with(mode, expected), package })
     }
 }
 

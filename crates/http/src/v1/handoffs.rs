@@ -5,13 +5,14 @@ pub(crate) mod detail;
 pub(crate) mod document;
 pub(crate) mod parts;
 pub(crate) mod prompt;
+pub(crate) mod template;
 
 use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{
-    CommandAnswer, HandoffDetail, HandoffSummary, KindWord, NewHandoff, Page, ProblemDocument,
-    StateWord,
+    CommandAnswer, HandoffDetail, HandoffSummary, KindWord, NewHandoff, OrderWord, Page,
+    ProblemDocument, StateWord,
 };
 use baton_core::command::{Create, Token};
 use baton_core::content::ContentKind;
@@ -27,14 +28,14 @@ use utoipa::IntoParams;
 
 use self::detail::handoff_detail;
 use self::document::{refused, rows};
-use super::answer::{ApiResponse, OrderWord, after, limit};
+use super::answer::{ApiResponse, after, limit};
 use super::command_result::tell_handoff;
 use super::documents::{self, CommandOrDocument, DocumentQuery};
 use super::window;
 use super::write::{HandoffPath, RunHeaders, WriteQuery, WriteRequest};
 use crate::accept;
 use crate::body;
-use crate::lookup::{find_handoff, find_run, known_agent, not_found, story_key};
+use crate::lookup::{find_handoff, find_run, known_agent, not_found, run_id, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -82,23 +83,19 @@ pub(super) async fn list(
     Params(query): Params<HandoffListQuery>,
 ) -> Result<ApiResponse<Page<HandoffSummary>>, ApiProblem> {
     let limit = limit(query.limit)?;
-    let run = match query.run.as_deref() {
-        Some(name) => Some(find_run(&app, name).await?.run.id),
-        None => None,
-    };
     let mut states = words::<HandoffState>("state", query.state.as_deref())?;
     if query.stale == Some(true) && states.is_empty() {
         // A handoff that has ended is no longer stale.
         states = HandoffState::ALL.into_iter().filter(|it| it.is_open()).collect();
     }
     let filter = HandoffFilter {
-        run,
+        run: run_id(&app, query.run.as_deref()).await?,
         story: story_key(&app, query.story.as_deref()).await?,
         to: query.agent.as_deref().map(|it| known_agent(&app, it)).transpose()?,
         kind: query.kind.map(|it| it.0),
         states,
         is_stale: query.stale,
-        order: query.order.into(),
+        order: query.order.0,
         after: after(query.after)?,
         limit: limit + 1,
         ..HandoffFilter::default()
@@ -164,7 +161,7 @@ pub(super) async fn create(
         token,
         profile: asked.profile.0,
     };
-    match app.engine.create(&caller, within, create).await {
+    match caller.create(within, create).await {
         Ok(outcome) => Ok(tell_handoff(&app, &caller, &outcome).await?.into_response()),
         Err(error) => Err(refused(&app, error).await),
     }

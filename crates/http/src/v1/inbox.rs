@@ -1,12 +1,11 @@
 //! The inbox: what waits for a person, the consequence of each answer, and the answer itself.
 
 use baton_api::{
-    AnswerWord, ChoiceDocument, CommandAnswer, EvidenceDocument, InboxItemDocument, Page,
-    PersonsWord,
+    ChoiceDocument, CommandAnswer, EvidenceDocument, InboxItemDocument, Page, PersonsWord,
 };
 use baton_core::command::{Command, GateAnswer};
-use baton_core::gate::Answer as Said;
-use baton_core::names::{AgentId, FreeText};
+use baton_core::gate::{Answer, AnswerKind};
+use baton_core::names::FreeText;
 use baton_core::run::HandoffNo;
 use baton_engine::EngineError;
 use baton_views::{InboxItem, Waits};
@@ -17,7 +16,7 @@ use super::handoffs::document::rows;
 use super::runs::document::run_document;
 use super::write::{AsHeader, HandoffCommandParams, HandoffQuery, WriteRequest};
 use crate::body;
-use crate::lookup::known_agent;
+use crate::lookup::by;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -98,29 +97,19 @@ pub(super) async fn answer(
     let answer = said(&app, asked)?;
     let comment = asked.comment.as_deref().map(FreeText::parse).transpose()?;
     let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
-    let by = write.caller.principal.clone();
+    let by = write.caller.principal().clone();
     let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
     on_handoff(&app, &name, &write, command).await
 }
 
-fn said(app: &RequestScope, asked: &PersonsWord) -> Result<Said, ApiProblem> {
-    let to: Option<AgentId> =
-        asked.to_agent.as_deref().map(|it| known_agent(app, it)).transpose()?;
-    match (asked.answer, to) {
-        (AnswerWord::HandTo, Some(to)) => Ok(Said::HandTo(to)),
-        (AnswerWord::HandTo, None) => {
-            Err(ApiProblem::malformed("missing_field", "`hand_to` needs `toAgent`"))
-        }
-        (_, Some(_)) => {
+fn said(app: &RequestScope, asked: &PersonsWord) -> Result<Answer, ApiProblem> {
+    let to = by(app, asked.to_agent.as_deref())?;
+    let is_handed = *asked.answer == AnswerKind::HandTo;
+    match (asked.answer.answer(to), &asked.to_agent) {
+        (Some(_), Some(_)) if !is_handed => {
             Err(ApiProblem::malformed("unknown_field", "only `hand_to` takes `toAgent`"))
         }
-        (AnswerWord::Approve, None) => Ok(Said::Approve),
-        (AnswerWord::Reject, None) => Ok(Said::Reject),
-        (AnswerWord::Answer, None) => Ok(Said::Reply),
-        (AnswerWord::Question, None) => Ok(Said::Question),
-        (AnswerWord::Modify, None) => Ok(Said::Modify),
-        (AnswerWord::Continue, None) => Ok(Said::Continue),
-        (AnswerWord::Accept, None) => Ok(Said::Accept),
-        (AnswerWord::Abort, None) => Ok(Said::Abort),
+        (Some(answer), _) => Ok(answer),
+        (None, _) => Err(ApiProblem::malformed("missing_field", "`hand_to` needs `toAgent`")),
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use crate::lookup::{find_run, story_key};
+use crate::lookup::{run_id, story_key};
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
@@ -33,10 +33,7 @@ pub(super) async fn get(
     app: RequestScope,
     Params(query): Params<MetricsQuery>,
 ) -> Result<ApiResponse<HandoffMetrics>, ApiProblem> {
-    let run = match query.run.as_deref() {
-        Some(name) => Some(find_run(&app, name).await?.run.id),
-        None => None,
-    };
+    let run = run_id(&app, query.run.as_deref()).await?;
     let story = story_key(&app, query.story.as_deref()).await?;
     let filter = HandoffFilter { run, story, ..HandoffFilter::default() };
     let count = app.read().statistics(&filter);

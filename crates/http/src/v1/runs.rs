@@ -3,8 +3,8 @@
 pub(crate) mod document;
 
 use baton_api::{
-    Because, CommandAnswer, Goto, Nothing, Page, RunDetail, RunDocument, StartRequest, StatusWord,
-    Why,
+    Because, CommandAnswer, Goto, Nothing, OrderWord, Page, RunDetail, RunDocument, StartRequest,
+    StatusWord, Why,
 };
 use baton_core::command::Command;
 use baton_core::names::{Reason, StepId, WorkflowName};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use self::document::{run_detail, run_document};
-use super::answer::{ApiResponse, OrderWord, after, limit};
+use super::answer::{ApiResponse, after, limit};
 use super::command_result::{tell, tell_run};
 use super::handoffs::document::refused;
 use super::window;
@@ -67,7 +67,7 @@ pub(super) async fn list(
         statuses: words::<RunStatus>("status", query.status.as_deref())?,
         only_waiting: false,
         only_blocked: false,
-        order: query.order.into(),
+        order: query.order.0,
         after: after(query.after)?,
         until: 0,
         limit: limit + 1,
@@ -121,11 +121,11 @@ pub(super) async fn start(
         (Some(key), at) => {
             let story = app.read().story(&app.read().story_key(&key).await?).await?.story.key;
             match at {
-                Some(at) => app.engine.start_at(&caller, of(story), at).await,
-                None => app.engine.start(&caller, of(story)).await,
+                Some(at) => caller.start_at(of(story), at).await,
+                None => caller.start(of(story)).await,
             }
         }
-        (None, None) => app.engine.start_next(&caller, of).await,
+        (None, None) => caller.start_next(of).await,
         (None, Some(_)) => {
             return Err(ApiProblem::malformed(
                 "missing_field",
@@ -191,7 +191,7 @@ pub(super) async fn goto(
     write: WriteRequest<Goto>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let (step, reason) = (StepId::parse(&write.asked.step)?, Reason::parse(&write.asked.reason)?);
-    let by = write.caller.principal.clone();
+    let by = write.caller.principal().clone();
     on_run(&app, &name, &write, Command::Goto { step, reason, by }).await
 }
 
@@ -230,7 +230,7 @@ async fn on_run<T>(
     command: Command,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let run = find_run(app, name).await?.run.id;
-    match app.engine.on_run(&write.caller, run, command).await {
+    match write.caller.on_run(run, command).await {
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }

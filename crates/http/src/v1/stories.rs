@@ -109,11 +109,11 @@ pub(super) async fn add(
     let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
     let story = story_of(text, &app, key).await?;
-    if !app.engine.add_story(&write.caller, &story).await? {
+    if !write.caller.add_story(&story).await? {
         let message = format!("there is a story `{}` already", story.key);
         return Err(ApiProblem::new(StatusCode::CONFLICT, "story_exists", message));
     }
-    if write.caller.mode == CommandMode::DryRun {
+    if write.caller.mode() == CommandMode::DryRun {
         return rehearsed(&app, story, None).await;
     }
     let row = app.read().story(&story.key).await?;
@@ -138,25 +138,25 @@ pub(super) async fn put(
     let story = story_of(write.asked, &app, key).await?;
     // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
-    if write.caller.mode == CommandMode::DryRun || write.caller.expected.is_some() {
+    if write.caller.mode() == CommandMode::DryRun || write.caller.expected().is_some() {
         let there = match app.read().story(&story.key).await {
             Ok(row) => Some(row),
             Err(EngineError::NoSuchStory { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        if let Some(expected) = write.caller.expected
+        if let Some(expected) = write.caller.expected()
             && there.as_ref().map(|it| version_of(&it.story)) != Some(expected)
         {
             let message = format!("the story `{}` is not what it was; read it again", story.key);
             return Err(ApiProblem::new(StatusCode::PRECONDITION_FAILED, "outdated", message));
         }
-        if write.caller.mode == CommandMode::DryRun {
+        if write.caller.mode() == CommandMode::DryRun {
             return rehearsed(&app, story, there).await;
         }
     }
-    let is_new = app.engine.add_story(app.caller(), &story).await?;
+    let is_new = app.caller().add_story(&story).await?;
     if !is_new {
-        app.engine.save_story(app.caller(), &story).await?;
+        app.caller().save_story(&story).await?;
     }
     let row = app.read().story(&story.key).await?;
     Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
@@ -192,7 +192,7 @@ async fn rehearsed(
     story: Story,
     there: Option<StoryRow>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
-    let now = app.engine.clock().now();
+    let now = app.read().now();
     Ok(ApiResponse::new(match there {
         Some(row) => story_document(&StoryRow { story, ..row }),
         None => new(app, &StoryRow { story, created_at: now, latest: None }).await?,
@@ -240,6 +240,7 @@ fn story_document(row: &StoryRow) -> StoryDocument {
             Some(RunStatus::Completed) => StoryStatus::Finished,
             Some(RunStatus::Cancelled) => StoryStatus::Cancelled,
         },
+        run_id: row.latest.map(|(id, _)| id.0),
         run: row.latest.map(|(id, _)| id.0),
         created_at: row.created_at,
         warnings: Vec::new(),

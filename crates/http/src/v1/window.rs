@@ -138,6 +138,8 @@ pub(super) fn page<T>(rows: Vec<(u64, T)>, given_up_at: Option<u64>, limit: u32)
 
 #[cfg(test)]
 mod tests {
+    use baton_store_tests::{is_after, is_until};
+
     use super::*;
 
     /// One number in every thousand matches.
@@ -147,7 +149,8 @@ mod tests {
         loop {
             let mut search = Search::new(order, after, last, limit + 1);
             while let Some(Window { after, until, limit }) = search.next() {
-                let is_in = |it: &&u64| order.is_after(**it, after) && order.is_until(**it, until);
+                let is_in =
+                    |it: &&u64| is_after(order, **it, after) && is_until(order, **it, until);
                 let mut rows: Vec<u64> = fitting.iter().filter(is_in).copied().collect();
                 if order == Order::NewestFirst {
                     rows.reverse();

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts as _, MatchedPath, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use baton_api::CommandAnswer;
-use baton_engine::{Caller, CommandMode};
+use baton_engine::CommandMode;
 use baton_store::Version;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -18,14 +18,14 @@ use utoipa::{IntoParams, IntoResponses, ToSchema};
 
 use crate::App;
 use crate::body;
-use crate::caller::caller;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestCaller;
 
 pub(super) struct WriteRequest<T, Q = WriteQuery> {
     pub(super) asked: T,
     pub(super) query: Q,
-    pub(super) caller: Caller,
+    pub(super) caller: RequestCaller,
 }
 
 /// The query of every write.
@@ -89,8 +89,8 @@ where
         let route = format!("{} {path}", parts.method);
         // The URI belongs to the request: the same key for another handoff is another request.
         let request = format!("{}\n{text}", parts.uri);
-        let caller = caller(&parts.headers, &route, &request)?;
-        Ok(Self { asked, caller: Caller { mode: query.mode(), expected, ..caller }, query })
+        let caller = app.door.keyed_caller(&parts.headers, &route, &request)?;
+        Ok(Self { asked, caller: caller.with(query.mode(), expected), query })
     }
 }
 

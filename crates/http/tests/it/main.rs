@@ -12,6 +12,9 @@ mod damaged_texts;
 #[cfg(test)]
 mod described;
 #[cfg(test)]
+#[path = "../../../wire/tests/skeletons/dice.rs"]
+mod dice;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod error_pages;
@@ -32,7 +35,12 @@ mod limits;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+#[path = "../../../wire/tests/skeletons/marks.rs"]
+mod marks;
+#[cfg(test)]
 mod names;
+#[cfg(test)]
+mod old_contract_names;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
@@ -49,6 +57,8 @@ mod repeats;
 mod runs;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod templates;
 #[cfg(test)]
 mod two_lengths;
 #[cfg(test)]

@@ -15,7 +15,7 @@ async fn a_story_is_added_and_shown() {
     let expected = json!({
         "key": "owner/repo#1 ü", "title": "Sign in", "description": "",
         "acceptance": ["it works"], "dependsOn": ["s-0"], "priority": 3,
-        "branch": "feat/x", "prUrl": null, "status": "waiting", "run": null,
+        "branch": "feat/x", "prUrl": null, "status": "waiting", "runId": null, "run": null,
         "createdAt": "2025-06-15T15:06:40Z",
     });
     assert_eq!(story, expected);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use baton_core::agent::Agent;
 use baton_core::names::WorkflowName;
 use baton_core::registry::Agents;
 use baton_engine::{Catalog, Engine, Entry, FixedClock};
@@ -51,9 +52,18 @@ pub(crate) async fn world_within(limits: ServerLimits) -> World {
 
 /// A server on the data in a directory.
 pub(crate) async fn world_at(dir: TempDir, limits: ServerLimits) -> World {
+    serve(dir, limits, catalog_with(&[])).await
+}
+
+/// A server of a project that has workflows and agents of its own.
+pub(crate) async fn world_of(files: &[&str]) -> World {
+    serve(tempfile::tempdir().unwrap(), ServerLimits::default(), catalog_with(files)).await
+}
+
+async fn serve(dir: TempDir, limits: ServerLimits, catalog: Catalog) -> World {
     let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
     let clock = Arc::new(FixedClock::at(BEGINNING));
-    let engine = Arc::new(Engine::open(store, clock.clone(), catalog()).await.unwrap());
+    let engine = Arc::new(Engine::open(store, clock.clone(), catalog).await.unwrap());
     let options = ListenOptions { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
     let server = Server::bind_within(engine, &options, limits).await.unwrap();
     let client = Client { address: server.address() };
@@ -67,15 +77,21 @@ pub(crate) async fn world_at(dir: TempDir, limits: ServerLimits) -> World {
     World { client, clock, stop, server, dir }
 }
 
-/// What comes with Baton, the pipeline first.
-fn catalog() -> Catalog {
-    let entries = builtin::workflows().iter().map(|(_, text)| Entry {
-        workflow: Arc::new(workflow_file::parse(text).unwrap()),
-        text: (*text).to_owned(),
-    });
+/// What comes with Baton, the pipeline first, and more workflows with their agents.
+fn catalog_with(files: &[&str]) -> Catalog {
+    let texts = builtin::workflows().iter().map(|(_, text)| *text).chain(files.iter().copied());
+    let entries: Vec<Entry> = texts
+        .map(|text| Entry {
+            workflow: Arc::new(workflow_file::parse(text).unwrap()),
+            text: text.to_owned(),
+        })
+        .collect();
+    let own = entries.iter().rev().take(files.len()).flat_map(|it| &it.workflow.steps);
+    let own: Vec<Agent> =
+        own.flat_map(|it| &it.agents).map(|it| Agent::unknown(it.clone())).collect();
     let agents = builtin::agents().iter().map(|(_, text)| agent_file::parse(text).unwrap().agent);
     let default = WorkflowName::parse("story-pipeline").unwrap();
-    Catalog::new(entries, Agents::new(agents), Some(default))
+    Catalog::new(entries, Agents::new(agents.chain(own)), Some(default))
 }
 
 impl World {

@@ -40,7 +40,7 @@ async fn set_most_pages(store: &SqliteStore, n_pages: u32) {
         let sql = format!("pragma max_page_count = {n_pages}");
         it.query_row(&sql, [], |_| Ok(())).map_err(to_store)
     };
-    store.writer.write(set).await.unwrap();
+    store.writer.write(move |it| set(it)).await.unwrap();
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_slow_check_finds_the_same_and_ends_with_the_store() {
     let forge = |it: &Connection| {
         it.execute_batch("update runs set baton = 'held' where number = 1").map_err(to_store)
     };
-    store.writer.write(forge).await.unwrap();
+    store.writer.write(move |it| forge(it)).await.unwrap();
     let found = store.check_slowly().await.unwrap();
     assert_eq!(found, store.check().await.unwrap());
     assert_eq!(found.problems, ["run 1: `baton` differs from its state"]);

@@ -151,7 +151,13 @@ async fn together(
         has_started.recv().await.unwrap();
         // Polled in this order: all three are sent before the thread continues.
         let release = async { release.send(()).unwrap() };
-        tokio::join!(biased; writer.write(first), writer.write(second), writer.write(third), release)
+        tokio::join!(
+            biased;
+            writer.write(move |it| first(it)),
+            writer.write(move |it| second(it)),
+            writer.write(move |it| third(it)),
+            release
+        )
     };
     let (held, (first, second, third, ())) = tokio::join!(hold, group);
     held.unwrap();

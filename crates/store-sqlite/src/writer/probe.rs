@@ -5,6 +5,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{QueuedCommand, WriterMessage};
 use crate::error::to_store;
+use crate::statements::KeptStatements;
 
 /// Does not keep the thread alive.
 pub(crate) struct Prober(pub(super) mpsc::WeakSender<WriterMessage>);
@@ -14,7 +15,7 @@ impl Prober {
     pub(crate) fn probe(&self) -> bool {
         let Some(queue) = self.0.upgrade() else { return false };
         let (sender, receiver) = oneshot::channel();
-        let work = |connection: &Connection| rewrite(connection).map_err(to_store);
+        let work = |statements: &KeptStatements<'_>| rewrite(statements).map_err(to_store);
         let command = QueuedCommand { work, result: None, sender };
         let is_sent = queue.try_send(WriterMessage::Work(Box::new(command))).is_ok();
         drop(queue);

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use baton_store::Position;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use super::{Archive, ArchiveError, Archived, PROJECTOR, RUNS_OF_A_PASS};
-use baton_engine::EngineError;
+use baton_engine::{BackgroundTask, EngineError};
 
 /// Minimum time between two passes.
 const EVERY: Duration = Duration::from_millis(500);
@@ -29,26 +28,14 @@ pub enum ArchiveHealth {
 }
 
 /// Follows the log until it is stopped.
-pub struct Archivist {
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
-}
+pub struct Archivist;
 
 impl Archivist {
-    pub fn start(archive: Arc<Archive>) -> Self {
-        let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(async move {
+    pub fn start(archive: Arc<Archive>) -> BackgroundTask {
+        BackgroundTask::start(|stopped| async move {
             follow(&archive, stopped).await;
             archive.health.send_replace(ArchiveHealth::Off);
-        });
-        Self { stop, task }
-    }
-
-    /// Waits for the pass in progress.
-    pub async fn stop(self) {
-        self.stop.send_replace(true);
-        // The runtime has already reported a panic of the task.
-        let _ = self.task.await;
+        })
     }
 }
 

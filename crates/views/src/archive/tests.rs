@@ -6,7 +6,7 @@ use baton_core::names::{AgentId, Principal, Reason, StoryKey};
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
-use baton_store::MemoryStore;
+use baton_store_tests::MemoryStore;
 use baton_wire::{builtin, formats, json, workflow_file};
 use jiff::Timestamp;
 

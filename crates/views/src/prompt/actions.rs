@@ -1,11 +1,13 @@
 //! The actions that the receiver of a handoff may take, as values for the templates: all ways to
 //! hand on, and all alternatives. The packages are examples, to be filled in.
 
+use baton_core::agent::AgentInterface;
 use baton_core::contract::Contract;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_core::run::{Kind, State};
+use baton_core::skeleton::stuck_template;
 use baton_core::workflow::{Delegate, Edge, Place, Step, Target, Workflow};
 use baton_wire::json;
 use minijinja::context;
@@ -13,7 +15,6 @@ use minijinja::value::Value;
 
 use super::asks;
 use super::brief::Brief;
-use super::interface::AgentInterface;
 
 const PIPELINE_API: &str = "/api/handoffs";
 
@@ -59,7 +60,11 @@ fn edge(brief: &Brief, edge: &Edge) -> Value {
         kind: None,
         to: agents.into_iter().next().unwrap_or_else(AgentId::orchestrator),
         outcome: Some(edge.on),
-        example: example(contract, "<what you did, and what the receiver has to know>"),
+        example: asks::example(
+            contract,
+            Some(edge.on),
+            "what you did, and what the receiver has to know",
+        ),
     };
     let step = match &edge.to {
         Target::Complete => None,
@@ -86,7 +91,8 @@ fn give_back(brief: &Brief, caller: &AgentId) -> Value {
         Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
     });
     let contract = contract_of(&brief.workflow, part.and_then(|it| it.returns.as_ref()));
-    let example = example(contract, "<what you found or made, for the agent that waits for it>");
+    let about = "what you found or made, for the agent that waits for it";
+    let example = asks::example(contract, Some(Outcome::Success), about);
     returns(caller, Outcome::Success, example).value(brief, contract)
 }
 
@@ -100,9 +106,10 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
         kind: Some("escalation"),
         to: AgentId::human(),
         outcome: None,
-        example: example(
+        example: asks::example(
             contract,
-            "<what a person has to decide, and what each choice would cost>",
+            None,
+            "what a person has to decide, and what each choice would cost",
         ),
     };
     let rejects_to = brief.handoff.rejects_to.as_ref();
@@ -117,10 +124,10 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
         kind: None,
         to: AgentId::human(),
         outcome: Some(Outcome::Blocked),
-        example: blocked_example(),
+        example: stuck_template(),
     };
     let blocked_return =
-        |caller: &AgentId| returns(caller, Outcome::Blocked, blocked_example()).value(brief, None);
+        |caller: &AgentId| returns(caller, Outcome::Blocked, stuck_template()).value(brief, None);
     context! {
         clarify => message(brief, interface, "clarify", "question", "<your question>"),
         delegates,
@@ -140,7 +147,7 @@ fn delegate(brief: &Brief, delegate: &Delegate) -> Value {
         kind: Some("delegation"),
         to: delegate.agent.clone(),
         outcome: None,
-        example: example(contract, "<what the specialist has to deliver, and from what>"),
+        example: asks::example(contract, None, "what the specialist has to deliver, and from what"),
     };
     create.value(brief, contract)
 }
@@ -152,20 +159,6 @@ fn returns(to: &AgentId, outcome: Outcome, example: Node) -> HandoffExample {
 
 fn contract_of<'a>(workflow: &'a Workflow, name: Option<&String>) -> Option<&'a Contract> {
     workflow.contract(name?)
-}
-
-/// An example for the contract, or a summary where there is no contract.
-fn example(contract: Option<&Contract>, summary: &str) -> Node {
-    let asked = contract.map(asks::example).filter(|it| !it.is_blank());
-    asked.unwrap_or_else(|| Node::map([("summary", Node::text(summary))]))
-}
-
-fn blocked_example() -> Node {
-    Node::map([
-        ("reason", Node::text("<what keeps you from going on, in one sentence>")),
-        ("blockers", Node::List(vec![Node::text("<what has to be cleared before you can go on>")])),
-        ("attempted", Node::List(vec![Node::text("<what you have tried>")])),
-    ])
 }
 
 /// A handoff that the receiver may create.

@@ -1,5 +1,6 @@
 //! Assembles a prompt: the values of a handoff, put into a template, fitted into the budget.
 
+use baton_core::agent::AgentInterface;
 use baton_core::hash::Hash;
 use minijinja::context;
 use minijinja::value::Value;
@@ -9,7 +10,6 @@ use super::brief::Brief;
 use super::budget::{self, Fitted, Section, Shorten};
 use super::context;
 use super::fence::PromptFence;
-use super::interface::AgentInterface;
 use super::variables::Variables;
 use super::{Prompt, PromptOptions, templates};
 use baton_engine::EngineError;

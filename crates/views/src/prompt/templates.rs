@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use baton_core::agent::AgentInterface;
 use baton_core::shell::shell_word;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Object, ObjectRepr, Rest, Value, from_args};
@@ -11,7 +12,6 @@ use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior,
 
 use super::budget::{Section, Worth};
 use super::fence::PromptFence;
-use super::interface::AgentInterface;
 use super::untrusted::UntrustedText;
 
 const SOURCES: [(&str, &str); 5] = [

@@ -15,6 +15,8 @@ use baton_store::RunRef;
 use baton_views::AgentInterface;
 use baton_wire::json;
 
+use crate::dice::Dice;
+use crate::marks;
 use crate::read::{blocks, commands};
 use crate::world::{Prompts, STORY, World, agent, key, package, workflow};
 
@@ -147,36 +149,10 @@ fn way(word: &str) -> Way {
     }
 }
 
-/// What an agent would write, by what each mark says of the kind.
-fn filled(node: &Node) -> Node {
-    match node {
-        Node::Text(mark) if mark.starts_with("<true or false: ") => Node::Bool(true),
-        Node::Text(mark) if mark.starts_with("<a number: ") => Node::Number(3.into()),
-        Node::Text(mark) if mark.starts_with("<a map: ") => {
-            Node::map([("learnings", Node::List(Vec::new()))])
-        }
-        Node::Text(mark) => {
-            assert!(mark.starts_with('<') && mark.ends_with('>'), "{mark}");
-            Node::text("Filled in by the walk through the prompts")
-        }
-        Node::List(nodes) => Node::List(nodes.iter().map(filled_item).collect()),
-        Node::Map(members) => {
-            Node::Map(members.iter().map(|(key, it)| (key.clone(), filled(it))).collect())
-        }
-        Node::Null | Node::Bool(_) | Node::Number(_) => panic!("an example has marks: {node:?}"),
-    }
-}
-
-/// An item of a list is a map where its mark says what it has: "each with its `priority`".
-fn filled_item(node: &Node) -> Node {
-    let mark = node.as_text().unwrap_or_default();
-    let names: Vec<&str> = mark.split('`').skip(1).step_by(2).collect();
-    if names.is_empty() || !mark.contains("each with") {
-        return filled(node);
-    }
-    let value = |name: &str| if name == "priority" { "low" } else { "src/filled_in.rs" };
-    let member = |name: &&str| ((*name).to_owned(), Node::text(value(name)));
-    Node::Map(names.iter().map(member).collect())
+/// What an agent would write that does as each mark says.
+fn filled(example: &Node) -> Node {
+    assert!(!marks::marks(example).is_empty(), "{example:?}");
+    marks::fill(example, &mut Dice::new(11))
 }
 
 #[tokio::test]

@@ -5,11 +5,17 @@ mod budget;
 #[cfg(test)]
 mod builtins;
 #[cfg(test)]
+#[path = "../../../wire/tests/skeletons/dice.rs"]
+mod dice;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod history;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+#[path = "../../../wire/tests/skeletons/marks.rs"]
+mod marks;
 #[cfg(test)]
 mod read;
 #[cfg(test)]

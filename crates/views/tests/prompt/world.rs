@@ -20,7 +20,8 @@ use baton_core::workflow::Workflow;
 use baton_engine::{
     Caller, Catalog, CommandResult, Engine, EngineError, Entry, FixedClock, RunTarget, StartRun,
 };
-use baton_store::{HandoffRef, MemoryStore, RunRef};
+use baton_store::{HandoffRef, RunRef};
+use baton_store_tests::MemoryStore;
 use baton_views::{AgentInterface, DashboardUrl, Prompt, PromptOptions, Views};
 use baton_wire::{agent_file, builtin, json, workflow_file};
 use jiff::Timestamp;

@@ -44,13 +44,15 @@ pub fn contracts() -> &'static [Contract] {
 
 /// The contract `xml/prep-agent→implementer-agent`, also by its old name `001/prep-agent→implementer-agent`.
 pub fn contract(name: &str) -> Option<&'static Contract> {
-    let mut name = name.replace("->", "→");
-    for (old, new) in OLD_KINDS {
-        if let Some(rest) = name.strip_prefix(old) {
-            name = format!("{new}{rest}");
-        }
-    }
+    let name = contract_name(name);
     CONTRACTS.iter().find(|it| it.name == name)
+}
+
+/// The present name of a contract: two files may call the same one by different names.
+pub fn contract_name(name: &str) -> String {
+    let name = name.replace("->", "→");
+    let renamed = |(old, new): (&str, &str)| Some(format!("{new}{}", name.strip_prefix(old)?));
+    OLD_KINDS.into_iter().find_map(renamed).unwrap_or(name)
 }
 
 /// The contract of a format between two agents; falls back to the contract for any agent.

@@ -3,7 +3,8 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use baton_api::{BatonWord, Page, RunDocument};
+use baton_api::{Page, RunDocument};
+use baton_core::run::BatonPlace;
 use uuid::Uuid;
 
 use crate::api::{Api, Ask};
@@ -77,7 +78,7 @@ fn write(text: &str) {
 }
 
 fn who(runs: &[RunDocument]) -> String {
-    let held = runs.iter().filter(|it| it.baton == BatonWord::Held);
+    let held = runs.iter().filter(|it| *it.baton == BatonPlace::Held);
     let works = |it: &RunDocument| {
         let agent = it.current_agent.as_deref().unwrap_or("an agent");
         format!("{agent} works on {}", show::shortened(&it.story, 30))

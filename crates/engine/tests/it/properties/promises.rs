@@ -7,6 +7,7 @@ use baton_core::run::{
     Baton, CounterScope, Handoff, HandoffNo, HandoffState, Kind, Run, State, Wait,
 };
 use baton_store::{HandoffFilter, HandoffRow, OpenRunCounts, RunFilter, RunRow};
+use baton_store_tests::count_run;
 
 use super::Holding;
 use crate::act::{Act, Answered, Order, What};
@@ -37,7 +38,7 @@ pub(super) async fn what_waits_is_listed(world: &World) {
     let listed = world.store.runs(&blocked).await.unwrap();
     assert_eq!(listed, of(baton_core::run::Run::is_blocked));
     let mut counts = OpenRunCounts::default();
-    all.iter().for_each(|it| counts.add(&it.run));
+    all.iter().for_each(|it| count_run(&mut counts, &it.run));
     assert_eq!(world.store.open_run_counts().await.unwrap(), counts);
     assert_eq!(world.store.count_open_runs().await.unwrap(), counts.n_open + counts.n_paused);
 }

@@ -224,7 +224,7 @@ pub(in crate::v1) async fn on_handoff<T>(
     command: impl FnOnce(HandoffNo) -> Command,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let which = handoff_ref(app, name, write.query.run.as_deref()).await?;
-    match app.engine.on_handoff(&write.caller, &which, command).await {
+    match write.caller.on_handoff(&which, command).await {
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }

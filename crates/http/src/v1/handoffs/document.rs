@@ -2,7 +2,6 @@
 
 use baton_api::{HandoffDocument, HandoffSummary};
 use baton_core::content::ContentId;
-use baton_core::workflow::Place;
 use baton_engine::{EngineError, Texts};
 use baton_store::HandoffRow;
 
@@ -16,13 +15,14 @@ fn handoff_summary(row: &HandoffRow, texts: &Texts) -> HandoffSummary {
         number: row.number,
         id: row.id.0,
         label: row.no.label(),
+        run_id: row.run.0,
         run: row.run.0,
         story: row.story.to_string(),
         kind: row.kind.into(),
         from_agent: row.from.agent.to_string(),
-        from_step: step(&row.from.place),
+        from_step: row.from.place.as_step().map(ToString::to_string),
         to_agent: row.to.agent.to_string(),
-        to_step: step(&row.to.place),
+        to_step: row.to.place.as_step().map(ToString::to_string),
         state: row.state.into(),
         outcome: row.outcome.map(Into::into),
         is_stale: row.is_stale,
@@ -80,11 +80,4 @@ pub(in crate::v1) async fn refused(app: &RequestScope, error: EngineError) -> Ap
         Ok(handoff_summary(row, &texts))
     };
     problem::refused(error, show).await
-}
-
-fn step(place: &Place) -> Option<String> {
-    match place {
-        Place::Step(step) => Some(step.to_string()),
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
-    }
 }

@@ -138,7 +138,7 @@ async fn send<T>(
         profile: part.profile.0,
     };
     let within = RunTarget::Run(RunRef::Id(row.run));
-    match app.engine.create(&write.caller, within, create).await {
+    match write.caller.create(within, create).await {
         Ok(outcome) => tell_handoff(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }
@@ -158,7 +158,7 @@ pub(in crate::v1) async fn heartbeat(
 ) -> Result<ApiResponse<LeaseUntil>, ApiProblem> {
     let (_, asked): (_, Heartbeat) = body::read_as(body).await?;
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
-    match app.engine.heartbeat(app.caller(), &which, asked.fence).await {
+    match app.caller().heartbeat(&which, asked.fence).await {
         Ok(lease_until) => Ok(ApiResponse::new(LeaseUntil { lease_until })),
         Err(error) => Err(refused(&app, error).await),
     }

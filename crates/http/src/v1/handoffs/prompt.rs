@@ -3,10 +3,10 @@
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
-use baton_api::{ProblemDocument, PromptDocument};
-use baton_views::{AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions};
+use baton_api::{FaceWord, ProblemDocument, PromptDocument};
+use baton_views::{BadDashboardUrl, DashboardUrl, Prompt, PromptOptions};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::document::refused;
 use crate::lookup::handoff_ref;
@@ -37,26 +37,6 @@ pub(in crate::v1) struct PromptQuery {
     face: FaceWord,
 }
 
-#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = Face)]
-enum FaceWord {
-    #[default]
-    Curl,
-    Cli,
-    Block,
-}
-
-impl From<FaceWord> for AgentInterface {
-    fn from(word: FaceWord) -> Self {
-        match word {
-            FaceWord::Curl => Self::Curl,
-            FaceWord::Cli => Self::Cli,
-            FaceWord::Block => Self::Block,
-        }
-    }
-}
-
 /// The receiver's prompt for a handoff: its role, its task, the package, how to hand on.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/prompt", operation_id = "getPrompt",
     tag = "handoffs",
@@ -84,7 +64,7 @@ pub(in crate::v1) async fn prompt(
         },
         token: None,
         budget_tokens: query.budget,
-        face: query.face.into(),
+        face: query.face.0,
     };
     match app.read().prompt(&which, &options).await {
         Ok(prompt) if wants_json(&headers) => {

@@ -2,7 +2,6 @@
 
 use baton_api::{PassedGateDocument, RunDetail, RunDocument};
 use baton_core::run::{Baton, State};
-use baton_core::workflow::Place;
 use baton_engine::EngineError;
 use baton_store::RunRow;
 use baton_views::PassedGate;
@@ -21,18 +20,11 @@ pub(in crate::v1) async fn run_detail(
 fn passed_gate(it: PassedGate) -> PassedGateDocument {
     PassedGateDocument {
         name: it.name,
-        from_step: step(&it.gate.from),
-        to_step: step(&it.gate.to),
+        from_step: it.gate.from.as_step().map(ToString::to_string),
+        to_step: it.gate.to.as_step().map(ToString::to_string),
         how: it.how.name().to_owned(),
         by: it.by.to_string(),
         at: it.at,
-    }
-}
-
-fn step(place: &Place) -> Option<String> {
-    match place {
-        Place::Step(step) => Some(step.to_string()),
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
     }
 }
 
@@ -51,7 +43,7 @@ pub(in crate::v1) async fn run_document(
         workflow_hash: workflow.hash.to_string(),
         owner: run.owner.to_string(),
         status: run.status.into(),
-        baton: run.baton().into(),
+        baton: run.baton().place().into(),
         current_agent: run.current_agent().map(ToString::to_string),
         current_place: run.current_place().map(ToString::to_string),
         current_handoff: current.map(|it| it.no.label()),

@@ -4,7 +4,7 @@ use baton_core::run::RunId;
 use jiff::Timestamp;
 
 use super::{MemoryTables, at};
-use crate::{
+use baton_store::{
     Append, AppendError, Appended, EventRecord, HandoffRef, HandoffRow, OutboxRow, Position,
     RunRef, RunRow, StoreError, StoredEvent, TimerChange, TimerRow, Version, refuse_nul,
 };

@@ -4,7 +4,7 @@ use baton_core::run::{HandoffNo, RunId};
 use jiff::Timestamp;
 
 use super::{MemoryTables, at, filters};
-use crate::{DueChange, DueRow, LookAgain, RunSchedule};
+use baton_store::{DueChange, DueRow, LookAgain, RunSchedule};
 
 impl MemoryTables {
     pub(super) fn change_due(&mut self, number: u64, change: DueChange) {

@@ -2,7 +2,7 @@
 
 use baton_core::names::{AgentId, StoryKey};
 
-use crate::{
+use baton_store::{
     EventFilter, HandoffFilter, HandoffRow, Order, RunFilter, RunRow, StoredEvent, StoryFilter,
 };
 
@@ -27,8 +27,8 @@ pub(super) fn ordered<'a, T: Clone + 'a>(
 }
 
 pub(super) fn has_run(filter: &RunFilter, row: &RunRow) -> bool {
-    filter.order.is_after(row.number, filter.after)
-        && filter.order.is_until(row.number, filter.until)
+    is_after(filter.order, row.number, filter.after)
+        && is_until(filter.order, row.number, filter.until)
         && filter.story.as_ref().is_none_or(|it| *it == row.run.story)
         && filter.workflow.as_ref().is_none_or(|it| *it == row.run.workflow)
         && (filter.statuses.is_empty() || filter.statuses.contains(&row.run.status))
@@ -37,8 +37,8 @@ pub(super) fn has_run(filter: &RunFilter, row: &RunRow) -> bool {
 pub(super) fn has_handoff(filter: &HandoffFilter, row: &HandoffRow) -> bool {
     let moved_at = row.accepted_at.unwrap_or(row.created_at);
     let is_with = |it: &AgentId| *it == row.from.agent || *it == row.to.agent;
-    filter.order.is_after(row.number, filter.after)
-        && filter.order.is_until(row.number, filter.until)
+    is_after(filter.order, row.number, filter.after)
+        && is_until(filter.order, row.number, filter.until)
         && filter.run.is_none_or(|it| it == row.run)
         && filter.story.as_ref().is_none_or(|it| *it == row.story)
         && filter.to.as_ref().is_none_or(|it| *it == row.to.agent)
@@ -57,4 +57,20 @@ pub(super) fn has_event(filter: &EventFilter, event: &StoredEvent) -> bool {
 
 pub(super) fn has_key(filter: &StoryFilter, key: &StoryKey) -> bool {
     filter.after.as_ref().is_none_or(|it| key > it)
+}
+
+/// Whether a row comes after the one with number `after`.
+pub fn is_after(order: Order, number: u64, after: u64) -> bool {
+    match order {
+        Order::OldestFirst => number > after,
+        Order::NewestFirst => after == 0 || number < after,
+    }
+}
+
+/// Whether a row comes no later than the one with number `until`.
+pub fn is_until(order: Order, number: u64, until: u64) -> bool {
+    match order {
+        Order::OldestFirst => until == 0 || number <= until,
+        Order::NewestFirst => number >= until,
+    }
 }

@@ -6,7 +6,7 @@ use baton_core::names::AgentId;
 use baton_core::run::{Ended, HandoffState};
 use jiff::Timestamp;
 
-use crate::{AgentStatistics, HandoffRow, Statistics};
+use baton_store::{AgentStatistics, HandoffRow, Statistics};
 
 const COMPLETED: HandoffState = HandoffState::Ended(Ended::Completed);
 const REJECTED: HandoffState = HandoffState::Ended(Ended::Rejected);

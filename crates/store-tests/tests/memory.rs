@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use baton_store::{MemoryStore, Store};
+use baton_store::Store;
+use baton_store_tests::MemoryStore;
 
 baton_store_tests::conformance!(fresh_store);
 

@@ -1,0 +1,73 @@
+//! What a package would have to hold, for an agent that is about to hand its work on.
+
+use super::accept;
+use super::draft::Draft;
+use super::route::{FinishedWork, Route, route};
+use super::{DecisionContext, edge};
+use crate::contract::Profile;
+use crate::document::Node;
+use crate::names::AgentId;
+use crate::outcome::Outcome;
+use crate::package::{Format, Package};
+use crate::refusal::Refusal;
+use crate::run::{HandoffNo, Run};
+use crate::skeleton;
+
+/// Where the receiver of a handoff would hand its work.
+#[derive(Debug, Clone, Copy)]
+pub struct TemplateRequest<'a> {
+    pub handoff: HandoffNo,
+    /// Left out: the receiver that the workflow has for the outcome.
+    pub to: Option<&'a AgentId>,
+    /// Left out: as the edge to the receiver says, or success.
+    pub outcome: Option<Outcome>,
+}
+
+/// A package that passes in strict on that way, once its marks are filled in.
+pub fn template(
+    run: &Run,
+    asked: &TemplateRequest<'_>,
+    ground: DecisionContext<'_>,
+) -> Result<Node, Refusal> {
+    let draft = Draft::new(run.clone(), ground);
+    let handoff = draft.open_work(asked.handoff)?;
+    let package = Package::new(Format::Json, "{}", Node::map([]));
+    let work = FinishedWork {
+        package: &package,
+        outcome: asked.outcome,
+        to: asked.to,
+        way: None,
+        may_be_part: true,
+        reason: None,
+        fence: None,
+        profile: Profile::Strict,
+    };
+    let workflow = draft.workflow();
+    let (contract, min_score, outcome) =
+        match route(&draft, &accept::work_behind(&draft, &handoff), &work)? {
+            Route::Edge(_, edge, _) | Route::Review(_, edge, _) | Route::PassOn(_, edge, _) => {
+                (edge.contract.as_ref(), edge.min_score, Some(edge.on))
+            }
+            Route::Delegate(_, contract) => (contract, None, None),
+            Route::Escalate => (workflow.escalation.as_ref(), None, None),
+            Route::Return(_, contract) => {
+                let is_success = asked.outcome.is_none_or(|it| it == Outcome::Success);
+                (contract.filter(|_| is_success), None, asked.outcome)
+            }
+            Route::Error(_) | Route::Retry(_) | Route::Ask(..) => (None, None, asked.outcome),
+        };
+    let contract = contract.and_then(|it| workflow.contract(it));
+    if contract.is_none() && outcome.is_some_and(is_stuck) {
+        return Ok(skeleton::stuck_template());
+    }
+    Ok(edge::template(ground, contract, min_score, outcome))
+}
+
+fn is_stuck(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Failure | Outcome::Blocked | Outcome::NeedsClarification | Outcome::Unknown => {
+            true
+        }
+        Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => false,
+    }
+}

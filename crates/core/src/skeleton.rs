@@ -1,0 +1,248 @@
+//! The corrected form of a package: every valid part is kept, and every wrong or missing part is a
+//! mark that says what belongs there. With its marks filled in as they say, it passes.
+//!
+//! It is corrected until the rules take it with samples in the place of the marks, so a rule that
+//! has no correction is found by the tests. `docs/contracts.md` says how a mark is read.
+
+mod counting;
+mod fields;
+mod mark;
+mod members;
+mod raise;
+mod repair;
+mod sketch;
+mod texts;
+
+use std::collections::BTreeSet;
+
+use crate::contract::{Body, Check, Contract, ContractRule, Profile, items};
+use crate::document::{Node, NodeKind};
+use crate::lint::{self, Facts, Finding, LintReport, LintRule, LintSubject, Settings};
+use crate::outcome::Outcome;
+
+use fields::FieldMarks;
+use mark::{FieldMark, TextKind, Wanted};
+use sketch::{PathStep, Sketch, at, steps};
+
+pub(crate) use mark::is_mark;
+
+/// Everything that a package has to satisfy.
+#[derive(Debug, Clone, Copy)]
+pub struct PackageRules<'a> {
+    pub contract: Option<&'a Contract>,
+    pub facts: &'a Facts,
+    pub settings: &'a Settings,
+    pub profile: Profile,
+    /// The lowest score that is taken.
+    pub min_score: Option<u8>,
+    /// How the sender's step ended, where that is known.
+    pub outcome: Option<Outcome>,
+}
+
+/// A correction may break another rule, which the next round corrects.
+const MOST_ROUNDS: usize = 12;
+
+/// How many characters of a document are looked at to find out which words pass.
+const MOST_WEIGHED: usize = 4_000_000;
+
+/// The document as it would pass, once the marks are filled in.
+pub fn skeleton(document: &Node, rules: &PackageRules<'_>) -> Node {
+    corrected(document, rules).shown
+}
+
+/// A package that satisfies the rules, once its marks are filled in. Where they ask for nothing, it
+/// has a summary, with these words about it.
+pub fn template(rules: &PackageRules<'_>, about: &str) -> Node {
+    let template = skeleton(&Node::Map(Vec::new()), rules);
+    if !template.is_blank() {
+        return template;
+    }
+    Node::map([("summary", FieldMark::text(TextKind::Summary, about).shown())])
+}
+
+/// As [`template`], for an agent that cannot go on, where no contract says what it has to tell.
+pub fn stuck_template() -> Node {
+    let list = |about: &str| Node::List(vec![FieldMark::text(TextKind::Any, about).shown()]);
+    let reason = "what keeps you from going on, in one sentence";
+    Node::map([
+        ("reason", FieldMark::text(TextKind::NoPerson, reason).shown()),
+        ("blockers", list("what has to be cleared before you can go on")),
+        ("attempted", list("what you have tried")),
+    ])
+}
+
+/// Every mark of a skeleton, with its path.
+pub fn marks(skeleton: &Node) -> Vec<(String, &str)> {
+    let mut found = Vec::new();
+    collect_marks(skeleton, String::new(), &mut found);
+    found
+}
+
+fn collect_marks<'a>(node: &'a Node, path: String, found: &mut Vec<(String, &'a str)>) {
+    match node {
+        Node::Null | Node::Bool(_) | Node::Number(_) => {}
+        Node::Text(text) if is_mark(text) => found.push((path, text)),
+        Node::Text(_) => {}
+        Node::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                collect_marks(item, format!("{path}[{index}]"), found);
+            }
+        }
+        Node::Map(members) => {
+            for (key, member) in members {
+                let dot = if path.is_empty() { "" } else { "." };
+                collect_marks(member, format!("{path}{dot}{key}"), found);
+            }
+        }
+    }
+}
+
+/// The value at a path as problems write it: `context.artifacts[2].path`.
+pub fn value_at<'a>(document: &'a Node, path: &str) -> Option<&'a Node> {
+    at(document, &steps(path))
+}
+
+fn corrected(document: &Node, rules: &PackageRules<'_>) -> Sketch {
+    let has_fields = document.kind() == NodeKind::Map || rules.contract.is_none();
+    let mut sketch = Sketch::of(if has_fields { document.clone() } else { Node::Map(Vec::new()) });
+    let marks = FieldMarks { contract: rules.contract, outcome: rules.outcome };
+    // Where the score is too low, every finding counts, whatever the profile.
+    let mut profile = rules.profile;
+    for _ in 0..MOST_ROUNDS {
+        let is_changed = keep_contract(&mut sketch, &marks);
+        let report = report(&sketch.sample, rules);
+        let refusing: Vec<(LintRule, String)> = report
+            .refusing(profile)
+            .filter_map(|it: &Finding| Some((it.rule?, it.path.clone())))
+            .collect();
+        let refused: BTreeSet<LintRule> = refusing.iter().map(|(rule, _)| *rule).collect();
+        for (rule, path) in &refusing {
+            repair::repair(&mut sketch, &marks, rules.facts, (*rule, path));
+        }
+        texts::repair(&mut sketch, &marks, &refused);
+        let is_low = rules.min_score.is_some_and(|least| report.score.points < least);
+        if !sketch.has_room() {
+            break;
+        }
+        if refusing.is_empty() && !is_changed {
+            if !is_low {
+                break;
+            }
+            if profile == Profile::Strict {
+                raise::raise(&mut sketch, &marks, &report.score);
+            }
+            profile = Profile::Strict;
+        }
+    }
+    offer_possible_words(&mut sketch, rules);
+    sketch
+}
+
+fn report(document: &Node, rules: &PackageRules<'_>) -> LintReport {
+    let PackageRules { contract, facts, settings, .. } = *rules;
+    lint::lint(&LintSubject { document, contract, facts, settings, file: None })
+}
+
+/// Marks every field that a rule of the contract refuses, and says whether there was one.
+fn keep_contract(sketch: &mut Sketch, marks: &FieldMarks<'_>) -> bool {
+    let mut is_changed = false;
+    let rules = marks.contract.into_iter().flat_map(|it| it.must.iter().chain(&it.should));
+    for rule in rules {
+        // Once for each spelling: several spellings may hold a contradiction.
+        for _ in rule.spellings() {
+            let Some(problem) = rule.check(&Body::of(&sketch.sample)) else { break };
+            is_changed = true;
+            keep_rule(sketch, marks, rule, &problem.path);
+        }
+    }
+    is_changed
+}
+
+fn keep_rule(sketch: &mut Sketch, marks: &FieldMarks<'_>, rule: &ContractRule, path: &str) {
+    let path = steps(path);
+    match &rule.check {
+        Check::CountedBy(counted) => {
+            let number = steps(&Body::of(&sketch.sample).path(&counted.by));
+            repair::correct_count(sketch, marks, &number);
+        }
+        Check::AtLeast(least) => add_items(sketch, marks, &path, *least),
+        Check::Present
+        | Check::Kind(_)
+        | Check::OneOf(_)
+        | Check::NoneOf(_)
+        | Check::AtMost(_)
+        | Check::Absent
+        | Check::SameAs(_) => repair::replace(sketch, marks, &path),
+    }
+}
+
+/// Keeps the items of a list that is too short.
+fn add_items(sketch: &mut Sketch, marks: &FieldMarks<'_>, path: &[PathStep], least: usize) {
+    let n_items = at(&sketch.sample, path).and_then(items).map_or(0, <[Node]>::len);
+    let mark = marks.at(&sketch.sample, path);
+    if let Wanted::Items(_, each) = &mark.wanted
+        && n_items > 0
+    {
+        sketch.append(path, least - n_items, each);
+    } else {
+        repair::put_instead(sketch, path, mark);
+    }
+}
+
+/// A word may bring other rules with it. Only the words that this skeleton passes with are offered.
+fn offer_possible_words(sketch: &mut Sketch, rules: &PackageRules<'_>) {
+    let choices = std::mem::take(&mut sketch.choices);
+    // Each word costs a look at the whole document.
+    let mut n_looks = MOST_WEIGHED / weight(&sketch.sample);
+    for (path, mark) in choices {
+        let Wanted::Word(words) = &mark.wanted else { continue };
+        if at(&sketch.shown, &path) != Some(&mark.shown()) {
+            continue;
+        }
+        let passes = |word: &&String| {
+            sketch.set_sample(&path, Node::text(word.as_str()));
+            sketch.count_again();
+            report(&sketch.sample, rules).refusing(Profile::Strict).next().is_none()
+        };
+        // The first word passes in any case: the sample has it.
+        let n_tried = if words.len() <= n_looks { words.len() } else { 1 };
+        n_looks = n_looks.saturating_sub(words.len());
+        let tried = words.iter().take(n_tried);
+        let possible: Vec<String> = tried.filter(passes).cloned().collect();
+        sketch.set_sample(&path, Node::text(words.first().map_or("", String::as_str)));
+        sketch.count_again();
+        if !possible.is_empty() && possible != *words {
+            sketch.put(&path, &FieldMark { wanted: Wanted::Word(possible), about: mark.about });
+        }
+    }
+}
+
+/// About how many characters a document has.
+fn weight(node: &Node) -> usize {
+    match node {
+        Node::Null | Node::Bool(_) | Node::Number(_) => 8,
+        Node::Text(text) => 8 + text.len(),
+        Node::List(items) => 8 + items.iter().map(weight).sum::<usize>(),
+        Node::Map(members) => {
+            8 + members.iter().map(|(key, it)| key.len() + weight(it)).sum::<usize>()
+        }
+    }
+}
+
+/// The skeleton with samples in the place of its marks.
+#[cfg(test)]
+pub(crate) fn sample(document: &Node, contract: &Contract) -> Node {
+    let (facts, settings) = (Facts::default(), Settings::default());
+    let rules = PackageRules {
+        contract: Some(contract),
+        facts: &facts,
+        settings: &settings,
+        profile: Profile::Strict,
+        min_score: None,
+        outcome: None,
+    };
+    corrected(document, &rules).sample
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! How a run starts: by a start, or by the first handoff of a story.
+
+use baton_core::command::{Command, Create, StartAt};
+use baton_core::contract::Profile;
+use baton_core::decide::{self, First, RunStart};
+use baton_core::hash::Hash;
+use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
+use baton_core::package::Package;
+use baton_core::refusal::Refusal;
+use baton_core::run::{Baton, RunId, RunStatus};
+use baton_core::story::Story;
+use baton_core::workflow::{Target, Workflow};
+use baton_store::{AppendError, RunRow, StoryRow, Version};
+
+use crate::cache::Loaded;
+use crate::catalog::Entry;
+use crate::commands::nothing;
+use crate::look_alikes::LookAlikes;
+use crate::{Caller, CommandResult, Engine, EngineError, NewRun, story_package};
+
+/// A run to begin.
+#[derive(Debug, Clone)]
+pub struct StartRun {
+    pub story: StoryKey,
+    pub workflow: Option<WorkflowName>,
+    /// Default: the first agent of the first step.
+    pub to: Option<AgentId>,
+    /// Default: the story itself.
+    pub package: Option<Package>,
+    pub reason: Option<Reason>,
+}
+
+/// The step at which an operator starts a story, skipping the steps before it.
+#[derive(Debug, Clone)]
+pub struct StartingPoint {
+    pub step: StepId,
+    /// Why. Replaces the reason of the start.
+    pub reason: Reason,
+}
+
+/// The story that a first handoff is for.
+pub(crate) struct MeantStory {
+    pub(crate) story: Story,
+    /// Of the story's newest run.
+    pub(crate) latest: Option<(RunId, RunStatus)>,
+    /// Only for a story that is created with the run.
+    pub(crate) alike: LookAlikes,
+}
+
+impl Engine {
+    /// Starts a story: the orchestrator's first handoff. On a loose baton it hands in again.
+    pub async fn start(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+    ) -> Result<CommandResult, EngineError> {
+        let outcome = self.start_story(caller, start).await;
+        self.or_repeated(caller, outcome).await
+    }
+
+    /// As [`Engine::start`], for the story that is next. A retry with the same idempotency key
+    /// refers to the story that was next at the first try.
+    pub async fn start_next(
+        &self,
+        caller: &Caller,
+        start: impl FnOnce(StoryKey) -> StartRun,
+    ) -> Result<CommandResult, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
+        match self.next_ready().await {
+            Ok(story) => self.start(caller, start(story.key)).await,
+            Err(error) => self.or_repeated(caller, Err(error)).await,
+        }
+    }
+
+    /// Starts a story at a given step: in a new run, or in one whose baton is loose. The gates
+    /// before the step are recorded as waived by the caller.
+    pub async fn start_at(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+        at: StartingPoint,
+    ) -> Result<CommandResult, EngineError> {
+        let outcome = self.start_story_at(caller, start, at).await;
+        self.or_repeated(caller, outcome).await
+    }
+
+    async fn start_story_at(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+        at: StartingPoint,
+    ) -> Result<CommandResult, EngineError> {
+        let MeantStory { story, alike, .. } = self.story_or_new(&start.story).await?;
+        let at = |package| StartAt {
+            step: at.step,
+            to: start.to,
+            package,
+            reason: at.reason,
+            by: caller.principal.clone(),
+        };
+        if let Some(row) = self.open_run(&start.story).await? {
+            let Baton::Loose { .. } = row.run.baton() else {
+                let number = row.number;
+                return Err(EngineError::AlreadyOpen { story: start.story, number });
+            };
+            let start = at(start.package.unwrap_or_else(nothing));
+            return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
+        }
+        let entry = self.catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
+        let first = at(start.package.unwrap_or_else(|| story_package(&story)));
+        self.begin(caller, entry, story, alike, First::AtStep(first)).await
+    }
+
+    async fn start_story(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+    ) -> Result<CommandResult, EngineError> {
+        let MeantStory { story, latest, alike } = self.story_or_new(&start.story).await?;
+        let is_open = latest.is_some_and(|(_, status)| status.is_open());
+        if is_open && let Some(row) = self.open_run(&start.story).await? {
+            return self.start_again(caller, start, row).await;
+        }
+        let fits = |_: &Workflow| true;
+        let entry = self.catalog.choose(start.workflow.as_ref(), fits)?.clone();
+        if start.to.is_none() {
+            one_receiver(&entry.workflow)?;
+        }
+        let first = first_handoff(&entry.workflow, &story, start);
+        self.begin(caller, entry, story, alike, First::Handoff(first)).await
+    }
+
+    /// An open run is started again only where its baton is loose.
+    async fn start_again(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+        row: RunRow,
+    ) -> Result<CommandResult, EngineError> {
+        let Baton::Loose { .. } = row.run.baton() else {
+            let number = row.number;
+            return Err(EngineError::AlreadyOpen { story: start.story, number });
+        };
+        let (loaded, _) = self.load(row.run.id).await?;
+        let agent = row.run.restarts_with(&loaded.workflow);
+        let to = start.to.or(agent).unwrap_or_else(AgentId::orchestrator);
+        let create = handed_in(to, start.package.unwrap_or_else(nothing), start.reason);
+        self.on_run(caller, row.run.id, Command::Create(create)).await
+    }
+
+    /// Begins a run, unless another caller has just done so.
+    pub(crate) async fn begin(
+        &self,
+        caller: &Caller,
+        entry: Entry,
+        story: Story,
+        alike: LookAlikes,
+        first: First,
+    ) -> Result<CommandResult, EngineError> {
+        let admitted = self.admit().await?;
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
+        caller.still_meant(Version::NONE)?;
+        let ground = self.ground(&entry.workflow);
+        let start = RunStart {
+            run: RunId(self.clock.as_fresh().id()),
+            story: story.key.clone(),
+            owner: caller.principal.clone(),
+            first,
+        };
+        let mut decision = match decide::start(&start, ground) {
+            Ok(decision) => decision,
+            Err(refusal) => return Err(EngineError::refused(refusal)),
+        };
+        decision.done.warnings.extend(alike.problem());
+        let loaded = Loaded {
+            run: decision.run.clone(),
+            version: Version::NONE,
+            head: Hash::ZERO,
+            number: 0,
+            workflow: entry.workflow.clone(),
+            rows: Vec::new(),
+        };
+        let definition = Some(entry.definition());
+        let birth = NewRun { story: Some(story), definition };
+        match self.commit(caller, &loaded, decision, birth, ground.now).await {
+            Ok(outcome) => Ok(outcome),
+            // Another caller has just started the run, so this becomes one more command on it.
+            Err(AppendError::OpenRunExists(story)) => {
+                drop(admitted);
+                self.begun_by_another(caller, story, start.first).await
+            }
+            Err(AppendError::Conflict) => Err(EngineError::Contended),
+            Err(AppendError::Repeated(answered)) => self.repeat(caller, &answered).await,
+            Err(AppendError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    async fn begun_by_another(
+        &self,
+        caller: &Caller,
+        story: StoryKey,
+        first: First,
+    ) -> Result<CommandResult, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
+        match (self.open_run(&story).await?, first) {
+            (Some(row), First::Handoff(create)) if !create.from.is_orchestrator() => {
+                self.on_run(caller, row.run.id, Command::Create(create)).await
+            }
+            (Some(row), First::Handoff(_) | First::AtStep(_)) => {
+                Err(EngineError::AlreadyOpen { story, number: row.number })
+            }
+            (None, _) => Err(EngineError::Contended),
+        }
+    }
+
+    /// A story, existing or not, and its newest run.
+    pub(crate) async fn story_or_new(&self, key: &StoryKey) -> Result<MeantStory, EngineError> {
+        Ok(match self.store.story(key).await? {
+            Some(StoryRow { story, latest, .. }) => {
+                MeantStory { story, latest, alike: LookAlikes::none() }
+            }
+            None => {
+                let alike = self.look_alikes(key).await?;
+                MeantStory { story: Story::named(key.clone()), latest: None, alike }
+            }
+        })
+    }
+}
+
+/// Where the first step has several agents, only the caller can choose one.
+fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
+    let Target::Step(step) = &workflow.start.to else { return Ok(()) };
+    let agents = workflow.agents_at(&Workflow::target_place(&workflow.start.to));
+    if agents.len() == 1 {
+        return Ok(());
+    }
+    let choices: Vec<String> = agents.iter().map(|it| format!("`{it}`")).collect();
+    Err(EngineError::refused(Refusal::ChooseReceiver {
+        step: step.clone(),
+        outcome: "start",
+        choices: choices.join(", "),
+    }))
+}
+
+fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {
+    let entry = Workflow::target_place(&workflow.start.to);
+    let agent = workflow.agents_at(&entry).into_iter().next();
+    let to = start.to.or(agent).unwrap_or_else(AgentId::orchestrator);
+    handed_in(to, start.package.unwrap_or_else(|| story_package(story)), start.reason)
+}
+
+/// The orchestrator hands a story in.
+fn handed_in(to: AgentId, package: Package, reason: Option<Reason>) -> Create {
+    Create {
+        from: AgentId::orchestrator(),
+        to,
+        package,
+        outcome: None,
+        reason,
+        supersedes: None,
+        way: None,
+        token: None,
+        // Baton generates the story package, so no sender could fix a missing field.
+        profile: Profile::Lenient,
+    }
+}
