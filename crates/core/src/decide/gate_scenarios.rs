@@ -85,6 +85,8 @@ fn a_person_may_allow_three_more_rounds() {
     let no = tester.run.n_handoffs;
     tester.rejects(no, "no");
     assert!(tester.run.gate().is_some(), "the seventh asks again");
+    let limit = tester.run.gate().unwrap().1.limit.unwrap();
+    assert_eq!((limit.n, limit.most), (6, 6), "with the rounds that were allowed");
 }
 
 #[test]

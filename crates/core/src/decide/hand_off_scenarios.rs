@@ -8,6 +8,7 @@ use super::states::{advised, batons, in_state, loose};
 use super::tables::cell;
 use crate::command::{Command, Complete, Create, Token, Way};
 use crate::contract::Profile;
+use crate::document::Node;
 use crate::outcome::Outcome;
 use crate::run::{HandoffNo, State};
 
@@ -56,6 +57,18 @@ fn a_paused_run_is_offered_again_but_not_taken_up() {
     assert_eq!(cell(&tester, &by_agent), "(paused)");
     let by_orchestrator = Command::Create(create("orchestrator", "analyst", story()));
     assert_eq!(cell(&tester, &by_orchestrator), "handoff.created → offered");
+}
+
+/// Only success ends a run.
+#[test]
+fn an_error_from_a_loose_baton_goes_on_along_its_edge_but_does_not_end_the_run() {
+    let error = || Node::map([("plan", Node::text("none")), ("error", Node::text("no disk"))]);
+    let mut tester = loose();
+    tester.does(&Command::Create(create("documenter", "orchestrator", error())));
+    assert_eq!(tester.shows(), "nothing open; loose");
+    let mut tester = loose();
+    tester.does(&Command::Create(create("analyst", "implementer", error())));
+    assert_eq!(tester.shows(), "HO-003 analyst→implementer pending; offered");
 }
 
 fn with_token(handoff: u32, fence: u32) -> Command {
