@@ -275,6 +275,14 @@ impl Workflow {
 
     /// Everything that is wrong with the workflow as a state machine, all at once.
     pub fn problems(&self) -> Vec<Problem> {
+        let problems = self.reference_problems();
+        // Reachability adds nothing where edges have no target.
+        if problems.is_empty() { self.reach_problems() } else { problems }
+    }
+
+    /// What each step, edge and contract says about the others. Of a workflow that could be read in
+    /// part, this is true as well.
+    pub fn reference_problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.steps.is_empty() {
             problems.push(Problem::new("steps", "no_steps", "a workflow needs at least one step"));
@@ -287,10 +295,6 @@ impl Workflow {
         }
         for step in &self.steps {
             self.step_problems(step, &mut problems);
-        }
-        // Reachability adds nothing where edges have no target.
-        if problems.is_empty() {
-            self.reach_problems(&mut problems);
         }
         problems
     }
@@ -326,7 +330,11 @@ impl Workflow {
         if let Target::Step(id) = &edge.to
             && self.step(id).is_none()
         {
-            problems.push(self.no_such_step(&format!("{path}.to"), id));
+            let mut problem = self.no_such_step(&format!("{path}.to"), id);
+            if path != "start" {
+                problem.message += "; `complete` is the end of the run";
+            }
+            problems.push(problem);
         }
         if edge.is_back && edge.to == Target::Complete {
             let message = "a back edge leads to a step, not to the end";
@@ -362,7 +370,10 @@ impl Workflow {
         Problem::new(path, "no_such_step", message)
     }
 
-    fn reach_problems(&self, problems: &mut Vec<Problem>) {
+    /// Steps that no work reaches, and work that reaches no end. Only a workflow without other
+    /// problems can be judged.
+    fn reach_problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
         let mut reached: BTreeSet<Place> = BTreeSet::from([Place::Orchestrator]);
         let mut ahead = vec![Place::Orchestrator];
         while let Some(place) = ahead.pop() {
@@ -391,6 +402,7 @@ impl Workflow {
                 problems.push(Problem::new(path, "no_success", message));
             }
         }
+        problems
     }
 }
 
