@@ -39,8 +39,14 @@ pub enum Refusal {
         outcome: Option<Outcome>,
         known: String,
     },
-    #[error("the step `{step}` has several ways on for `{outcome}`; name one of {choices}")]
-    ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
+    #[error("{}", choose(step, outcome, choices))]
+    ChooseReceiver {
+        step: StepId,
+        /// How the step ended, or [`Refusal::START`].
+        outcome: &'static str,
+        /// The agents that may be named.
+        choices: Vec<AgentId>,
+    },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
     /// Without a contract, only the linter refuses.
@@ -124,6 +130,9 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// In place of an outcome, where a run starts at the step.
+    pub const START: &'static str = "start";
+
     /// A stable code that callers may match on; the message may change, this may not.
     pub fn code(&self) -> &'static str {
         self.row().0
@@ -192,6 +201,23 @@ fn broken(contract: Option<&str>) -> String {
     contract.map_or_else(
         || "the linter does not let the package through".to_owned(),
         |it| format!("the package breaks the contract `{it}`"),
+    )
+}
+
+fn choose(step: &StepId, outcome: &str, choices: &[AgentId]) -> String {
+    if outcome == Refusal::START {
+        let agents = match choices.len() {
+            1 => "one agent".to_owned(),
+            2 => "two agents".to_owned(),
+            n => format!("{n} agents"),
+        };
+        let options: Vec<String> = choices.iter().map(|it| format!("`--to {it}`")).collect();
+        return format!("`{step}` has {agents}: add {}", options.join(" or "));
+    }
+    let names: Vec<String> = choices.iter().map(|it| format!("`{it}`")).collect();
+    format!(
+        "the step `{step}` has several ways on for `{outcome}`; name one of {}",
+        names.join(", ")
     )
 }
 

@@ -124,7 +124,8 @@ impl Engine {
             let start = at(start.package.unwrap_or_else(nothing));
             return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
         }
-        let entry = self.catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
+        let catalog = self.fresh_catalog();
+        let entry = catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
         let first = at(start.package.unwrap_or_else(|| story_package(&story)));
         self.begin(caller, entry, story, alike, First::AtStep(first)).await
     }
@@ -140,7 +141,8 @@ impl Engine {
             return self.start_again(caller, start, row).await;
         }
         let fits = |_: &Workflow| true;
-        let entry = self.catalog.choose(start.workflow.as_ref(), fits)?.clone();
+        let catalog = self.fresh_catalog();
+        let entry = catalog.choose(start.workflow.as_ref(), fits)?.clone();
         if start.to.is_none() {
             one_receiver(&entry.workflow)?;
         }
@@ -160,12 +162,12 @@ impl Engine {
         match outcome {
             // No edge leads to an agent that does not exist: report the unknown agent.
             Err(EngineError::Refused { refusal: Refusal::NotAnEdge { .. }, .. })
-                if !self.catalog.knows(&to) =>
+                if !self.catalog().knows(&to) =>
             {
                 Err(EngineError::refused(Refusal::UnknownAgent { agent: to }))
             }
             Err(EngineError::Refused { refusal: Refusal::NotAnEdge { .. }, .. })
-                if !self.catalog.knows(&from) =>
+                if !self.catalog().knows(&from) =>
             {
                 Err(EngineError::refused(Refusal::UnknownAgent { agent: from }))
             }
@@ -314,7 +316,8 @@ impl Engine {
         {
             return self.on_run(caller, row.run.id, Command::Create(create)).await;
         }
-        let entry = self.catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
+        let catalog = self.fresh_catalog();
+        let entry = catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
         if let Some(row) = latest
             && !decide::is_first_edge(&entry.workflow, &create)
         {
@@ -374,7 +377,8 @@ impl Engine {
             return Ok(outcome);
         }
         caller.still_meant(Version::NONE)?;
-        let ground = self.ground(&entry.workflow);
+        let catalog = self.catalog();
+        let ground = self.ground(&catalog, &entry.workflow);
         let start = RunStart {
             run: RunId(self.clock.as_fresh().id()),
             story: story.key.clone(),
@@ -395,7 +399,7 @@ impl Engine {
             rows: Vec::new(),
         };
         let definition = Some(entry.definition());
-        let birth = NewRun { story: Some(story), definition };
+        let birth = NewRun { story: Some(story), definition, is_new_story: alike.is_of_new() };
         match self.commit(caller, &loaded, decision, birth, ground.now).await {
             Ok(outcome) => Ok(outcome),
             // Another caller has just started the run, so this becomes one more command on it.
@@ -454,12 +458,8 @@ fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
     if agents.len() == 1 {
         return Ok(());
     }
-    let choices: Vec<String> = agents.iter().map(|it| format!("`{it}`")).collect();
-    Err(EngineError::refused(Refusal::ChooseReceiver {
-        step: step.clone(),
-        outcome: "start",
-        choices: choices.join(", "),
-    }))
+    let (step, outcome) = (step.clone(), Refusal::START);
+    Err(EngineError::refused(Refusal::ChooseReceiver { step, outcome, choices: agents }))
 }
 
 fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {

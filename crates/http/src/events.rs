@@ -141,7 +141,8 @@ async fn missed(
     }
     let Some(stored) = event_at(*app.read(), id.position).await? else { return Ok(None) };
     let known = ResolvedEvent::look_up(*app.read(), &app.live.names, &stored).await?;
-    let agents = app.engine.catalog().agents();
+    let catalog = app.engine.catalog();
+    let agents = catalog.agents();
     if id.part > EventId::end_of(epoch, id.position, known.n_parts(agents)).part {
         return Ok(None);
     }

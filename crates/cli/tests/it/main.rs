@@ -16,6 +16,7 @@ mod health;
 mod hostile;
 mod init;
 mod killed;
+mod loader;
 mod lost_data;
 mod moves;
 mod names;

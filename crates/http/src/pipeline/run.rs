@@ -19,7 +19,7 @@ use super::handoffs::stale_rows;
 use super::{Typed, refused};
 use crate::body;
 use crate::caller::caller;
-use crate::lookup::story_key;
+use crate::lookup::{UnknownStory, story_key, typed_story};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
@@ -68,7 +68,11 @@ async fn start(
     caller: &Caller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
-    let asked = story_key(app, request.story_id.as_deref()).await?;
+    // A mistyped key must not create a story: only a handoff that an agent creates does.
+    let asked = match request.story_id.as_deref() {
+        Some(name) => Some(typed_story(app, name, UnknownStory::Refused).await?),
+        None => None,
+    };
     let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let timed_out =
         time_out(app, caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;

@@ -17,7 +17,7 @@ use crate::scope::RequestScope;
     tag = "definitions",
     responses((status = 200, body = Page<WorkflowDocument>), ReadProblems))]
 pub(super) async fn list(app: RequestScope) -> ApiResponse<Page<WorkflowDocument>> {
-    let catalog = app.engine.catalog();
+    let catalog = app.engine.fresh_catalog();
     let items = catalog.workflows().map(|it| workflow_document(&app, &it.workflow)).collect();
     ApiResponse::new(Page { items, next: None })
 }
@@ -33,8 +33,8 @@ pub(super) async fn get(
 ) -> Result<ApiResponse<WorkflowDocument>, ApiProblem> {
     let no_such = |_| not_found("no_such_workflow", format!("there is no workflow `{name}`"));
     let parsed = WorkflowName::parse(&name).map_err(no_such)?;
-    let entry =
-        app.engine.catalog().workflow(&parsed).map_err(|it: EngineError| ApiProblem::from(it))?;
+    let catalog = app.engine.fresh_catalog();
+    let entry = catalog.workflow(&parsed).map_err(|it: EngineError| ApiProblem::from(it))?;
     Ok(ApiResponse::new(workflow_document(&app, &entry.workflow)))
 }
 
