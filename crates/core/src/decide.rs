@@ -18,6 +18,7 @@ mod end;
 mod frame;
 mod gate;
 mod lease;
+mod limit;
 mod offer;
 mod passed;
 mod question;
@@ -26,6 +27,8 @@ mod route;
 mod signal;
 mod supersede;
 
+#[cfg(test)]
+mod cycle_scenarios;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! decode, so a rename fails a test before it fails a user.
 
 mod blocker;
+mod counted;
 mod evidence;
 mod evolve;
 mod family;
@@ -29,7 +30,7 @@ pub use self::evolve::{evolve, replay};
 pub use self::family::{EventTexts, SentenceStyle, TextRole};
 pub use self::frame::FrameEvent;
 pub use self::gate::GateEvent;
-pub use self::handoff::{Created, HandoffEvent};
+pub use self::handoff::{Created, HandoffEvent, StepEntry};
 pub use self::lease::LeaseEvent;
 pub use self::message::MessageEvent;
 pub use self::question::QuestionEvent;

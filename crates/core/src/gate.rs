@@ -47,6 +47,16 @@ pub struct Gate {
     /// Broken rules of the edge's contract, for the final receiver of the package.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The limit that was reached, where that is why a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<ReachedLimit>,
+}
+
+/// How often something happened, and how often it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReachedLimit {
+    pub n: u32,
+    pub most: u32,
 }
 
 /// One edge of a workflow: two places may have several between them.
@@ -77,8 +87,14 @@ pub enum GateCause {
     Rounds,
     /// Two reviews in a row had identical findings.
     SameFindings,
+    /// The work has entered a step as often as the step allows.
+    Entries,
+    /// The holder has delegated as many parts as its step allows.
+    Delegations,
     /// The step failed, and its retries are used up.
     Failure,
+    /// The step failed with an error that the sender says cannot be recovered from.
+    Unrecoverable,
     Blocked,
     NeedsClarification,
     /// The sender asked for a person's review before the work goes on.
@@ -132,6 +148,7 @@ impl Gate {
             GateCause::Rounds
             | GateCause::SameFindings
             | GateCause::Failure
+            | GateCause::Unrecoverable
             | GateCause::Blocked
             | GateCause::NeedsClarification
                 if self.is_between_delegate_and_caller() =>
@@ -140,7 +157,10 @@ impl Gate {
             }
             GateCause::Rounds
             | GateCause::SameFindings
+            | GateCause::Entries
+            | GateCause::Delegations
             | GateCause::Failure
+            | GateCause::Unrecoverable
             | GateCause::Blocked
             | GateCause::NeedsClarification => &["continue", "accept", "hand_to", "abort"],
             // Only an agent can be asked a question in return.
@@ -166,6 +186,40 @@ impl Gate {
     pub fn edge_in<'a>(&self, workflow: &'a Workflow) -> Option<&'a Edge> {
         let edge = self.edge.as_ref()?;
         workflow.edge_between(&edge.from, &edge.to, edge.on)
+    }
+
+    /// Why a person is asked: with the limit that was reached, where there is one.
+    pub fn sentence(&self) -> String {
+        let Some(ReachedLimit { n, most }) = self.limit else {
+            return self.cause.sentence().to_owned();
+        };
+        let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
+        let (asker, worker) = (&self.asker.place, &self.worker.place);
+        match self.cause {
+            GateCause::Entries => format!("`{worker}` was entered {times}; its limit is {most}"),
+            GateCause::Rounds => {
+                let EdgeKey { from, to } = &self.forward;
+                format!("Work from `{from}` to `{to}` went back {times}; its limit is {most}")
+            }
+            GateCause::Delegations => {
+                let parts = if n == 1 { "part" } else { "parts" };
+                format!("`{asker}` delegated {n} {parts} of this work; its limit is {most}")
+            }
+            GateCause::Blocked => format!(
+                "`{asker}` is blocked again; an agent was sent to help {times}, its limit is {most}"
+            ),
+            GateCause::SameFindings
+            | GateCause::Failure
+            | GateCause::Unrecoverable
+            | GateCause::NeedsClarification
+            | GateCause::NeedsReview
+            | GateCause::Declared
+            | GateCause::Checks
+            | GateCause::Escalation
+            | GateCause::Questions
+            | GateCause::LostLease
+            | GateCause::Expired => self.cause.sentence().to_owned(),
+        }
     }
 
     /// A delegate refuses its part, and only its caller can decide what to do: no other agent can
@@ -207,7 +261,10 @@ impl GateCause {
         match self {
             GateCause::Rounds => "rounds",
             GateCause::SameFindings => "same_findings",
+            GateCause::Entries => "entries",
+            GateCause::Delegations => "delegations",
             GateCause::Failure => "failure",
+            GateCause::Unrecoverable => "unrecoverable",
             GateCause::Blocked => "blocked",
             GateCause::NeedsClarification => "needs_clarification",
             GateCause::NeedsReview => "needs_review",
@@ -227,7 +284,16 @@ impl GateCause {
             GateCause::SameFindings => {
                 "Two reviews in a row found the same; a person decides how to go on"
             }
+            GateCause::Entries => {
+                "The work came to the step as often as it may; a person decides how to go on"
+            }
+            GateCause::Delegations => {
+                "The holder delegated as often as it may; a person decides how to go on"
+            }
             GateCause::Failure => "The step failed and its retries are used up",
+            GateCause::Unrecoverable => {
+                "The step failed with an error that trying again would not help"
+            }
             GateCause::Blocked => "The step is blocked until a person clears its blockers",
             GateCause::NeedsClarification => "The agent has a question that only a person answers",
             GateCause::NeedsReview => "The agent asks for a review before the work goes on",

@@ -72,6 +72,16 @@ impl Package {
         self.body().member("error").is_some_and(|it| !it.is_blank())
     }
 
+    /// True where the sender says of its error that trying again would not help.
+    pub fn is_unrecoverable(&self) -> bool {
+        let error = self.body().member("error").or_else(|| self.document.member("error"));
+        match error.and_then(|it| it.member("recoverable")) {
+            Some(Node::Bool(is_recoverable)) => !is_recoverable,
+            Some(Node::Text(word)) => word.trim().eq_ignore_ascii_case("false"),
+            Some(_) | None => false,
+        }
+    }
+
     fn body(&self) -> &Node {
         Shape::of(&self.document).body
     }

@@ -2,6 +2,7 @@
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
+mod counter;
 mod given;
 mod handoff;
 mod state_names;
@@ -16,6 +17,7 @@ use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::workflow::{Place, Workflow};
 
+pub use self::counter::{CounterScope, RunCounter};
 pub use self::given::Given;
 pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
 
@@ -32,8 +34,10 @@ pub struct Run {
     pub branches: Vec<Branch>,
     /// The open handoffs, oldest first.
     pub handoffs: Vec<Handoff>,
-    /// How often work went back, by branch and forward edge. Only a person's answer resets it.
-    pub rounds: Vec<Rounds>,
+    /// What is counted, so that every cycle ends. Stored under the name that it had when rounds were
+    /// all that was counted.
+    #[serde(rename = "rounds")]
+    pub counters: Vec<RunCounter>,
     /// Steps where an agent has worked or sent from, in the order of the first visit.
     pub visited: Vec<StepId>,
     /// The newest package of the run: a skip hands it on.
@@ -112,7 +116,13 @@ pub enum Baton {
     /// The holder waits for `on`.
     Parked { handoff: HandoffNo, on: Wait },
     /// The orchestrator, or the agent of either place, must hand off again.
-    Loose { at: Place, other: Place },
+    Loose {
+        at: Place,
+        other: Place,
+        /// The agent that had the work, where the step would be offered to another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        meant_for: Option<AgentId>,
+    },
     /// The branch is at its end.
     Done,
 }
@@ -148,26 +158,6 @@ pub struct EdgeKey {
     pub to: Place,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rounds {
-    /// Each branch counts its own; there is one until a step fans out.
-    #[serde(default, skip_serializing_if = "is_first_branch")]
-    pub branch: u16,
-    pub edge: EdgeKey,
-    pub n_rejects: u32,
-    /// Rounds that people have granted beyond the workflow's limit.
-    pub n_extra: u32,
-    /// Findings of the last reject; the same twice in a row is a circle.
-    pub findings: Option<Hash>,
-}
-
-impl Rounds {
-    /// Whether they are those of the only branch on `edge`.
-    pub(crate) fn is_on(&self, edge: &EdgeKey) -> bool {
-        is_first_branch(&self.branch) && self.edge == *edge
-    }
-}
-
 impl Run {
     pub fn new(
         id: RunId,
@@ -178,7 +168,7 @@ impl Run {
         start: Place,
         now: Timestamp,
     ) -> Self {
-        let baton = Baton::Loose { at: Place::Orchestrator, other: start };
+        let baton = Baton::Loose { at: Place::Orchestrator, other: start, meant_for: None };
         Self {
             id,
             story,
@@ -188,7 +178,7 @@ impl Run {
             status: RunStatus::Open,
             branches: vec![Branch { no: 0, baton, passed: None }],
             handoffs: Vec::new(),
-            rounds: Vec::new(),
+            counters: Vec::new(),
             visited: Vec::new(),
             package: None,
             given: Vec::new(),
@@ -247,6 +237,20 @@ impl Run {
         self.handoff(frame.caller)
     }
 
+    /// The handoff whose holder waits for all others, or would: that of the outermost frame.
+    pub(crate) fn outermost(&self, caller: HandoffNo) -> HandoffNo {
+        self.frames.first().map_or(caller, |it| it.caller)
+    }
+
+    /// The agent to which a loose baton is offered again where no other is named.
+    pub fn restarts_with(&self, workflow: &Workflow) -> Option<AgentId> {
+        let Baton::Loose { at, other, meant_for } = self.baton() else { return None };
+        let step = [at, other].into_iter().find(|it| it.is_step())?;
+        let agents = workflow.agents_at(step);
+        let meant_for = meant_for.clone().filter(|it| agents.contains(it));
+        meant_for.or_else(|| agents.into_iter().next())
+    }
+
     /// Where the baton is, as a place of the workflow.
     pub fn current_place(&self) -> Option<&Place> {
         match self.baton() {
@@ -284,11 +288,6 @@ impl Run {
     /// The last package given to a place.
     pub fn given(&self, place: &Place) -> Option<&Given> {
         self.given.iter().find(|it| *place == Place::Step(it.step.clone()))
-    }
-
-    /// The rounds of the only branch on an edge; fan-out will ask by branch.
-    pub fn rounds(&self, edge: &EdgeKey) -> Option<&Rounds> {
-        self.rounds.iter().find(|it| it.is_on(edge))
     }
 
     /// The open gate that blocks the run, if there is one.

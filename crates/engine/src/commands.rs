@@ -341,14 +341,12 @@ impl Engine {
         start: StartRun,
         row: RunRow,
     ) -> Result<CommandResult, EngineError> {
-        let Baton::Loose { at, other } = row.run.baton().clone() else {
+        let Baton::Loose { .. } = row.run.baton() else {
             let number = row.number;
             return Err(EngineError::AlreadyOpen { story: start.story, number });
         };
         let (loaded, _) = self.load(row.run.id).await?;
-        let places = [at, other];
-        let step = places.iter().find(|it| it.is_step());
-        let agent = step.and_then(|it| loaded.workflow.agents_at(it).into_iter().next());
+        let agent = row.run.restarts_with(&loaded.workflow);
         let to = start.to.or(agent).unwrap_or_else(AgentId::orchestrator);
         let create = Create {
             from: AgentId::orchestrator(),

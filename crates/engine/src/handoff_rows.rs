@@ -93,7 +93,7 @@ mod tests {
         check(
             &[
                 accepted(),
-                FrameEvent::Opened { caller }.into(),
+                FrameEvent::Opened { caller, is_delegation: true }.into(),
                 FrameEvent::Closed { caller, outcome }.into(),
                 HandoffEvent::Completed { handoff: NO, outcome, package: None, answer: None }
                     .into(),

@@ -223,6 +223,7 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         brings: None,
         held_back_until: None,
         has_lost_lease: false,
+        entry: None,
     }
 }
 

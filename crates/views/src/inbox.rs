@@ -219,9 +219,7 @@ impl Views<'_> {
 
     /// How the orchestrator could hand in a loose baton again, and how the run could be ended.
     fn restarts(&self, waiting: WaitingRun<'_>) -> Vec<InboxChoice> {
-        let Baton::Loose { at, other } = waiting.run.baton() else { return Vec::new() };
-        let step = [at, other].into_iter().find(|it| it.is_step());
-        let agent = step.and_then(|it| waiting.workflow.agents_at(it).into_iter().next());
+        let agent = waiting.run.restarts_with(waiting.workflow);
         let choice = |name, command: &Command| {
             let then = self.then(waiting, command);
             InboxChoice { name, needs_words: false, then }

@@ -61,7 +61,8 @@ pub fn parse_for(
     agents: &KnownAgents<'_>,
 ) -> Result<Workflow, Vec<FileProblem>> {
     parse_with(text, FileName::Is(name), &mut |workflow, root, problems| {
-        for problem in agents::problems(workflow, agents) {
+        let endless = if problems.is_empty() { workflow.endless_cycles() } else { Vec::new() };
+        for problem in endless.into_iter().chain(agents::problems(workflow, agents)) {
             problems.push(root.place_of(&problem.path), problem);
         }
     })

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use baton_core::event::Event;
 use baton_core::hash::Hash;
-use baton_core::names::Principal;
-use baton_core::run::RunId;
-use baton_wire::event::{EventError, decode, encode, link};
+use baton_core::names::{Principal, StepId};
+use baton_core::run::{CounterScope, HandoffNo, RunCounter, RunId};
+use baton_wire::event::{EventError, decode, decode_run, encode, encode_run, link};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -33,9 +33,12 @@ fn there_is_a_sample_of_every_event() {
 #[test]
 fn there_is_a_sample_of_every_field_that_may_be_left_out() {
     for (event, fields) in [
-        ("handoff.created", ["brings", "held_back_until", "has_lost_lease"].as_slice()),
+        ("handoff.created", ["brings", "held_back_until", "has_lost_lease", "entry"].as_slice()),
+        ("frame.opened", &["is_delegation"]),
+        ("baton.loose", &["meant_for"]),
+        ("gate.answered", &["resets"]),
         ("handoff.completed", &["answer"]),
-        ("gate.opened", &["kind", "sender", "beside", "about", "evidence"]),
+        ("gate.opened", &["kind", "sender", "beside", "about", "evidence", "limit"]),
         ("run.started", &["has_gates"]),
         ("gate.passed", &["on"]),
         ("evidence.recorded", &["fence"]),
@@ -48,6 +51,39 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
             assert!(samples().any(|line| !line.contains(&written)), "{event} without {field}");
         }
     }
+}
+
+/// A state as it was written when only rejects were counted, with one of them and a gate open.
+const STATE_WITH_ROUNDS: &str = r#"{"v":1,"id":"00000000-0000-0000-0000-000000000001","story":"s-1","workflow":"story-pipeline","pin":"0101010101010101010101010101010101010101010101010101010101010101","owner":"ada","status":"open","branches":[{"no":0,"baton":{"loose":{"at":{"step":"implement"},"other":{"step":"review"}}}}],"handoffs":[],"rounds":[{"edge":{"from":{"step":"implement"},"to":{"step":"review"}},"n_rejects":2,"n_extra":3,"findings":null}],"visited":["implement"],"package":null,"given":[],"n_handoffs":5,"started_at":"2026-01-01T00:16:40Z","moved_at":"2026-01-01T00:16:41Z"}"#;
+
+#[test]
+fn a_state_from_when_only_rejects_were_counted_stays_letter_for_letter() {
+    let run = decode_run(STATE_WITH_ROUNDS).unwrap();
+    let [(edge, rounds)] = run.all_rounds().collect::<Vec<_>>()[..] else { panic!("{run:?}") };
+    assert_eq!((edge.to.to_string().as_str(), rounds.n, rounds.n_extra), ("review", 2, 3));
+    assert_eq!(encode_run(&run), STATE_WITH_ROUNDS);
+}
+
+#[test]
+fn a_state_reads_back_with_everything_that_is_counted() {
+    let step = |it: &str| StepId::parse(it).unwrap();
+    let mut run = decode_run(STATE_WITH_ROUNDS).unwrap();
+    let scopes = [
+        (CounterScope::Entries(step("review")), 1, None),
+        (CounterScope::Entries(step("implement")), 0, Some(Hash([7; 32]))),
+        (CounterScope::Delegations(HandoffNo(4)), 0, None),
+        (CounterScope::Blocks(step("review")), 0, None),
+    ];
+    for (scope, n_extra, findings) in scopes {
+        run.counters.push(RunCounter { branch: 0, scope, n: 2, n_extra, findings });
+    }
+    let written = encode_run(&run);
+    let expected = format!(
+        r#","findings":null}},{{"of":{{"entries":"review"}},"n":2,"n_extra":1}},{{"of":{{"entries":"implement"}},"n":2,"findings":"{}"}},{{"of":{{"delegations":4}},"n":2}},{{"of":{{"blocks":"review"}},"n":2}}],"visited""#,
+        "07".repeat(32)
+    );
+    assert!(written.contains(&expected), "{written}");
+    assert_eq!(decode_run(&written).unwrap(), run);
 }
 
 #[test]

@@ -22,8 +22,9 @@ pub(crate) fn graph_page(workflow: &Workflow) -> String {
         page += &format!("\n\n{}", table(&["STEP", "BEHIND"], rows));
     }
     if !graph.cycles().is_empty() {
-        let rows = graph.cycles().iter().map(|it| vec![ids(it).join(", ")]).collect();
-        page += &format!("\n\n{}", table(&["CYCLE"], rows));
+        let row = |it: &Vec<StepId>| vec![ids(it).join(", "), ended_by(workflow, it)];
+        let rows = graph.cycles().iter().map(row).collect();
+        page += &format!("\n\n{}", table(&["CYCLE", "A PERSON IS ASKED WHEN"], rows));
     }
     page
 }
@@ -44,8 +45,22 @@ pub(crate) fn graph_json(workflow: &Workflow) -> [(&'static str, Node); 2] {
         }
         Node::map(members)
     });
-    let cycles = graph.cycles().iter().map(|it| texts(ids(it)));
+    let limit = |step: &StepId| {
+        let entries = Node::count(workflow.entries_of(step).into());
+        Node::map([("step", Node::text(step.as_str())), ("entries", entries)])
+    };
+    let cycles = graph.cycles().iter().map(|it| {
+        let limits = Node::List(it.iter().map(limit).collect());
+        Node::map([("steps", texts(ids(it))), ("endedBy", limits)])
+    });
     [("steps", Node::List(behind.collect())), ("cycles", Node::List(cycles.collect()))]
+}
+
+/// What ends a cycle, whatever its agents do.
+fn ended_by(workflow: &Workflow, cycle: &[StepId]) -> String {
+    let most = |step: &StepId| format!("{step} more than {}×", workflow.entries_of(step));
+    let limits: Vec<String> = cycle.iter().map(most).collect();
+    format!("it enters {}", limits.join(" or "))
 }
 
 /// Rejects that would bypass a gate: they are refused until the gate has been passed.

@@ -86,7 +86,12 @@ fn a_check_says_what_each_step_is_behind_and_names_the_cycles() {
         assert!(said.lines().any(|it| it.trim_end() == line), "{line}: {said}");
     }
     let said = project.ok(&["workflow", "check", "story-pipeline"]);
-    assert!(said.lines().any(|it| it.trim_end() == "implement, review"), "{said}");
+    let cycle = "implement, review  it enters implement more than 7× or review more than 7×";
+    assert!(said.lines().any(|it| it.trim_end() == cycle), "{said}");
+    let checked = project.json(&["workflow", "check", "story-pipeline"]);
+    let review = &checked["cycles"][0]["endedBy"][1];
+    assert_eq!(checked["cycles"][0]["steps"][1], "review");
+    assert_eq!((&review["step"], &review["entries"]), (&"review".into(), &7.into()), "{checked}");
     let checked = project.json(&["workflow", "check", "gated-project"]);
     assert_eq!(checked["steps"][3]["behind"][1], "Budget approved");
     assert_eq!(checked["cycles"].as_array().map(Vec::len), Some(0));
@@ -104,6 +109,18 @@ fn a_check_says_what_each_step_is_behind_and_names_the_cycles() {
     std::fs::write(project.path().join(".baton/workflows/leaping.yaml"), leaping).unwrap();
     let said = project.run(&["workflow", "check", "leaping"]);
     assert!(said.stderr.contains("`steps.a.reject_to`: `b` is behind"), "{said:?}");
+}
+
+#[test]
+fn a_check_complains_about_a_cycle_that_nothing_leads_out_of() {
+    let project = Project::new();
+    let trap = "name: trap\nstart: a\nsteps:\n  a:\n    agent: analyst\n    on:\n      success: complete\n      failure: b\n  b:\n    agent: implementer\n    on:\n      success: c\n  c:\n    agent: reviewer\n    on:\n      success: b\n";
+    let path = project.path().join(".baton/workflows/trap.yaml");
+    std::fs::write(&path, trap).unwrap();
+    let complaint = "nothing leads out of the cycle b, c";
+    project.fails(&["workflow", "check", "trap"], 1, complaint);
+    std::fs::write(&path, trap.replace("success: b", "success: [b, complete]")).unwrap();
+    project.ok(&["workflow", "check", "trap"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::draft::{Draft, wrong_state};
 use super::edge::check_named;
 use super::frame;
 use super::gate::{human, past};
+use super::limit;
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::passed;
 use super::question;
@@ -19,7 +20,7 @@ use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, Party, State};
-use crate::workflow::{Place, Target, Workflow};
+use crate::workflow::{Edge, Place, Target, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), Refusal> {
     let handoff = draft.open(answer.handoff)?;
@@ -52,6 +53,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         by: answer.by.clone(),
         comment,
         n_extra: extra_rounds(draft, &gate, &answer.answer),
+        resets: limit::resets(draft, &gate, &answer.answer),
     });
     settle_blockers(draft, &gate, answer, comment);
     draft.done.handoff = Some(handoff.no);
@@ -173,6 +175,13 @@ fn go_on(caller: Option<&Handoff>, outcome: Outcome) -> Next {
 fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     let forward = gate.forward.clone();
     match (caller, &worker.place) {
+        // On its way into the step that it had come to too often.
+        (None, _) if gate.cause == GateCause::Entries => {
+            let from = gate.sender.as_ref().unwrap_or(&gate.asker).clone();
+            let kind = if from == gate.asker { Kind::Return } else { Kind::Sequential };
+            let has_lost_lease = gate.has_lost_lease;
+            Offer { kind, forward, has_lost_lease, ..Offer::new(from, worker, gate.given) }
+        }
         (Some(caller), Place::Delegate(_)) if worker != caller.to => Offer {
             kind: Kind::Delegation,
             has_lost_lease: gate.has_lost_lease,
@@ -198,8 +207,10 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
 fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
     let workflow = draft.workflow();
     let edges = workflow.edges_from(&gate.asker.place);
-    let edge = edges.iter().find(|it| it.on == Outcome::Success && !it.is_back);
-    let Some(edge) = edge else {
+    let forward = || edges.iter().filter(|it| it.on == Outcome::Success && !it.is_back);
+    // Accepted work leaves the cycle that it is in, where that is possible.
+    let leaves = |it: &&Edge| !workflow.graph().is_way_round(&gate.asker.place, &it.to);
+    let Some(edge) = forward().find(leaves).or_else(|| forward().next()) else {
         return Err(Refusal::NotAnEdge {
             from: gate.asker.place.to_string(),
             to: AgentId::orchestrator(),

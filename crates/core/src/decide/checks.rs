@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::gate::past;
+use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over};
 use super::question;
 use crate::command::Record;
@@ -56,6 +57,8 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
     let onward = Offer {
         follows: Some(row.no),
         told_warnings: gate.warnings.clone(),
+        // The sender's findings are in its package, which is not read here.
+        entry: gate.edge_in(draft.workflow()).and_then(|it| limit::entry_along(it, None)),
         ..past(gate, gate.package)
     };
     draft.done.handoff = Some(hand_over(draft, onward, AtOrchestrator::of(&target(gate))));

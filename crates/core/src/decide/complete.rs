@@ -8,9 +8,10 @@ use super::frame::{self, Brought};
 use super::gate::{
     Onward, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from, orchestrator,
 };
+use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
-use super::route::{FinishedWork, Route, is_trouble, route};
+use super::route::{FinishedWork, Route, is_trouble, route, routed_by_outcome};
 use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
@@ -85,7 +86,9 @@ fn finish(
     work: &FinishedWork<'_>,
 ) -> Result<(), Refusal> {
     check_fence(handoff, work.fence)?;
-    let route = route(draft, &accept::work_behind(draft, handoff), work)?;
+    let own = accept::work_behind(draft, handoff);
+    let route = enough_help(draft, route(draft, &own, work)?);
+    draft.done.warnings.extend(routed_by_outcome(draft, &own, work));
     let profile = route.profile(draft.workflow()).unwrap_or(work.profile);
     // The current state: handing on without an accept is an implicit accept.
     let held = &hold(draft, handoff, profile)?;
@@ -106,7 +109,7 @@ fn finish(
                 follows: Some(held.no),
                 ..Offer::new(held.to.clone(), orchestrator(), Some(package))
             };
-            draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::LiesLoose));
+            draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::Failed));
             Ok(())
         }
         Route::PassOn(step, edge, agent) => {
@@ -127,6 +130,17 @@ fn finish(
     }
 }
 
+/// A blocked step goes to a person once agents have been sent to help as often as it allows.
+fn enough_help<'a>(draft: &Draft<'_>, route: Route<'a>) -> Route<'a> {
+    if let Route::Edge(step, edge, _) = &route
+        && edge.on == Outcome::Blocked
+        && limit::blocks_reached(draft, step).is_some()
+    {
+        return Route::Ask(step, GateCause::Blocked, Outcome::Blocked);
+    }
+    route
+}
+
 fn along(
     draft: &mut Draft<'_>,
     held: &Handoff,
@@ -143,6 +157,7 @@ fn along(
         reason: draft.keep_some(work.reason.as_ref()),
         follows: Some(held.no),
         warnings,
+        entry: limit::entry_along(edge, Some(work.package)),
         ..Offer::new(held.to.clone(), to, Some(package))
     };
     hand_on(draft, held, edge, offer);
@@ -162,7 +177,11 @@ fn pass_on(
     end_step(draft, held, step, Outcome::Skipped, package);
     draft.emit(StepEvent::Skipped { step: step.id.clone(), reason });
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
-    let offer = Offer { follows: Some(held.no), ..Offer::new(held.to.clone(), to, package) };
+    let offer = Offer {
+        follows: Some(held.no),
+        entry: limit::entry_along(edge, None),
+        ..Offer::new(held.to.clone(), to, package)
+    };
     hand_on(draft, held, edge, offer);
 }
 
@@ -240,6 +259,10 @@ fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Ha
 }
 
 fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &FinishedWork<'_>) {
+    if work.package.is_unrecoverable() {
+        ask(draft, held, step, work, GateCause::Unrecoverable, Outcome::Failure);
+        return;
+    }
     if held.attempt > draft.workflow().limits.retries {
         ask(draft, held, step, work, GateCause::Failure, Outcome::Failure);
         return;
@@ -262,7 +285,11 @@ fn ask(
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, outcome, Some(package));
     let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
-    let gate = gate_when_stuck(cause, held, Some(package), reason);
+    // Only where an agent would have been sent to help.
+    let has_help = step.edges_on(Outcome::Blocked).next().is_some();
+    let is_blocked = cause == GateCause::Blocked && has_help;
+    let limit = limit::blocks_reached(draft, step).filter(|_| is_blocked);
+    let gate = Gate { limit, ..gate_when_stuck(cause, held, Some(package), reason) };
     let follows = Some(held.no);
     draft.done.handoff = Some(if cause == GateCause::Blocked {
         // The orchestrator asks: the blocked agent is done until the blockers are resolved.
@@ -296,7 +323,8 @@ fn delegate(
     work: &FinishedWork<'_>,
     profile: Profile,
 ) -> Result<(), Refusal> {
-    frame::open(draft, held.no)?;
+    let limit = limit::delegations_reached(draft, held);
+    frame::open_counted(draft, held.no)?;
     let warnings = check_named(draft.ground, contract, work.package, profile)?;
     let part = Offer {
         kind: Kind::Delegation,
@@ -309,7 +337,25 @@ fn delegate(
             Some(draft.keep_package(work.package)),
         )
     };
-    draft.done.handoff = Some(offer(draft, part));
+    draft.done.handoff = Some(match limit {
+        None => offer(draft, part),
+        Some(limit) => {
+            let gate = Gate {
+                limit: Some(limit),
+                warnings: part.warning_words(),
+                ..gate_between(
+                    GateCause::Delegations,
+                    part.from,
+                    part.to,
+                    part.package,
+                    part.reason,
+                    &part.forward,
+                )
+            };
+            draft.done.warnings.extend(part.warnings);
+            open_gate(draft, gate, part.follows)
+        }
+    });
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use super::complete;
 use super::draft::Draft;
 use super::edge::{check_contract, edge_to};
 use super::gate::{Onward, gate_between, onward, open_gate};
+use super::limit;
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
 use super::passed;
 use super::reject;
@@ -12,12 +13,12 @@ use super::supersede;
 use crate::command::{Create, Way};
 use crate::contract::Profile;
 use crate::event::RunEvent;
-use crate::gate::Gate;
+use crate::gate::{Gate, GateCause};
 use crate::names::{AgentId, Reason};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Baton, EdgeKey, Given, Handoff, HandoffNo, Kind, Party, RunStatus, State, Wait};
-use crate::workflow::{Edge, Place, Workflow};
+use crate::workflow::{Edge, Place, Target, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
     // Never fall back to a plain create: the sender has to learn that the supersede came too late.
@@ -31,7 +32,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
         };
     }
     match draft.run.baton().clone() {
-        Baton::Loose { at, other } => {
+        Baton::Loose { at, other, .. } => {
             if let Some(token) = create.token {
                 return Err(token.lost(None));
             }
@@ -116,14 +117,16 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
         draft.done.warnings.extend(warnings);
         return Ok(());
     }
-    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     if edge.is_back {
-        send_back(draft, create, from, to, warnings, None);
+        send_back(draft, create, edge, from, warnings, None);
         return Ok(());
     }
+    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     let package = draft.keep_package(&create.package);
     let reason = draft.keep_some(create.reason.as_ref());
-    let offer = Offer { reason, warnings, ..Offer::new(from, to, Some(package)) };
+    let is_agents = !create.from.is_orchestrator();
+    let entry = limit::entry_along(edge, Some(&create.package)).filter(|_| is_agents);
+    let offer = Offer { reason, warnings, entry, ..Offer::new(from, to, Some(package)) };
     draft.done.handoff = Some(go_on(draft, edge, create, offer));
     Ok(())
 }
@@ -143,8 +146,10 @@ fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from:
     let reason = draft.keep_some(create.reason.as_ref());
     let agent = draft.workflow().agents_at(at).into_iter().next();
     let asker = Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place: at.clone() };
+    let limit = reject::rounds_used(draft, &forward);
     let gate = Gate {
         given: Some(package),
+        limit,
         ..gate_between(cause, asker, from.clone(), sent_back, reason, &forward)
     };
     draft.done.handoff = Some(open_gate(draft, gate, None));
@@ -173,11 +178,12 @@ pub(super) fn go_on(
 pub(super) fn send_back(
     draft: &mut Draft<'_>,
     create: &Create,
+    edge: &Edge,
     from: Party,
-    to: Party,
     warnings: Vec<Problem>,
     follows: Option<HandoffNo>,
 ) {
+    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     let sent_back = draft.run.package;
     let package = draft.keep_package(&create.package);
     let stated = || create.package.stated_reason().and_then(Reason::shortened);
@@ -187,8 +193,10 @@ pub(super) fn send_back(
     let forward = EdgeKey { from: to.place.clone(), to: from.place.clone() };
     let made = match reject::count_round(draft, &forward, &create.package) {
         Some(cause) => {
+            let limit = reject::rounds_used(draft, &forward).filter(|_| cause == GateCause::Rounds);
             let gate = Gate {
                 given: Some(package),
+                limit,
                 ..gate_between(cause, from, to, sent_back, reason, &forward)
             };
             open_gate(draft, gate, follows)
@@ -200,9 +208,10 @@ pub(super) fn send_back(
                 forward,
                 follows,
                 warnings,
+                entry: limit::entry_along(edge, Some(&create.package)),
                 ..Offer::new(from, to, Some(package))
             };
-            offer::offer(draft, back)
+            hand_over(draft, back, AtOrchestrator::LiesLoose)
         }
     };
     draft.done.handoff = Some(made);
@@ -210,8 +219,9 @@ pub(super) fn send_back(
 
 /// Only success ends a run: an error that arrives along the last edge does not.
 fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
-    if create.outcome.is_none() && create.package.has_error() {
-        return AtOrchestrator::LiesLoose;
+    let is_error = create.outcome.is_none() && create.package.has_error();
+    if is_error && edge.to == Target::Complete {
+        return AtOrchestrator::Failed;
     }
     AtOrchestrator::of(&edge.to)
 }

@@ -4,8 +4,9 @@
 
 use super::draft::{Draft, require_agent, wrong_state};
 use super::frame::{self, Brought};
+use super::offer::lie_loose;
 use crate::content::ContentId;
-use crate::event::{FrameEvent, HandoffEvent, RunEvent};
+use crate::event::{FrameEvent, HandoffEvent};
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -129,10 +130,10 @@ pub(super) fn let_go(draft: &mut Draft<'_>, handoff: &Handoff, reason: Option<Co
 }
 
 fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff) {
-    let (from, to) = (handoff.from.place.clone(), handoff.to.place.clone());
     let (at, other) = match handoff.state {
-        State::Accepted | State::Parked => (to, from),
-        State::Pending | State::Clarification => (from, to),
+        State::Accepted | State::Parked => (&handoff.to, &handoff.from),
+        State::Pending | State::Clarification => (&handoff.from, &handoff.to),
     };
-    draft.emit(RunEvent::BatonLoose { at, other });
+    let had_by = if at.place.is_step() { at } else { other };
+    lie_loose(draft, at.place.clone(), other.place.clone(), had_by);
 }

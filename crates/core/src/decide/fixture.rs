@@ -27,7 +27,8 @@ use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId};
 use crate::workflow::{
-    Delegate, Edge, Expiry, LazyGraph, Limits, OnExpire, RejectRule, Step, Target, Workflow,
+    Delegate, Edge, Expiry, LazyGraph, Limits, OnExpire, RejectRule, Step, StepLimits, Target,
+    Workflow,
 };
 
 pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
@@ -95,6 +96,11 @@ impl Tester {
         let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
         let run = decision.run;
         Ok(Self { run, now: START, profile: Profile::Lenient, workflow, agents, fresh, lint, log })
+    }
+
+    /// Every event so far.
+    pub(super) fn log(&self) -> &[(Event, Timestamp)] {
+        &self.log
     }
 
     pub(super) fn wait(&mut self, minutes: i64) {
@@ -389,6 +395,7 @@ pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {
         expiry: None,
         reject: RejectRule::ToSender,
         delegates: Vec::new(),
+        limits: StepLimits::default(),
         edges,
     }
 }

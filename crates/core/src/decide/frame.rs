@@ -13,14 +13,23 @@ use crate::run::{Handoff, HandoffNo, Kind};
 /// Deeper nesting is too hard for people to follow.
 const MOST_FRAMES: usize = 8;
 
-/// Parks the holder.
+/// Parks the holder until a person answers.
 pub(super) fn open(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(), Refusal> {
-    let depth = draft.run.frames.len();
-    if depth >= MOST_FRAMES {
-        return Err(Refusal::TooDeep { depth });
-    }
-    draft.emit(FrameEvent::Opened { caller });
+    is_flat_enough(draft)?;
+    draft.emit(FrameEvent::Opened { caller, is_delegation: false });
     Ok(())
+}
+
+/// Parks the holder until its delegate returns a part, which is counted.
+pub(super) fn open_counted(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(), Refusal> {
+    is_flat_enough(draft)?;
+    draft.emit(FrameEvent::Opened { caller, is_delegation: true });
+    Ok(())
+}
+
+fn is_flat_enough(draft: &Draft<'_>) -> Result<(), Refusal> {
+    let depth = draft.run.frames.len();
+    if depth >= MOST_FRAMES { Err(Refusal::TooDeep { depth }) } else { Ok(()) }
 }
 
 /// A delegate's result, or its substitute where there is none.

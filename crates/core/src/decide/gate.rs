@@ -1,6 +1,7 @@
 //! When a person is asked: because a step is stuck, or because the workflow declares a gate.
 
 use super::draft::Draft;
+use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::passed;
 use crate::content::ContentId;
@@ -38,7 +39,7 @@ pub(super) fn open_gate_from(
 ) -> HandoffNo {
     let reason = match gate.reason {
         Some(reason) => reason,
-        None => draft.keep(gate.cause.sentence()),
+        None => draft.keep(&gate.sentence()),
     };
     let handoff = offer(
         draft,
@@ -104,6 +105,7 @@ pub(super) fn gate_between(
         has_lost_lease: false,
         evidence: Vec::new(),
         warnings: Vec::new(),
+        limit: None,
     }
 }
 
@@ -128,6 +130,10 @@ pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> Ha
     let Some(gate) = &edge.gate else { return hand_over(draft, work.offer, work.then) };
     match gate.kind {
         GateKind::Blocking => stop(draft, edge, work, GateCause::Declared, gate.kind),
+        // At a limit the work does not go on, so that there is nothing to object to.
+        GateKind::Advisory if limit::gate_instead(draft, &work.offer).is_some() => {
+            hand_over(draft, work.offer, work.then)
+        }
         GateKind::Advisory => advise(draft, edge, work),
         GateKind::Automatic => check(draft, edge, gate, work),
     }

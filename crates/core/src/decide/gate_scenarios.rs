@@ -31,7 +31,7 @@ fn a_create_along_a_back_edge_is_a_reject_that_answers_like_a_create() {
     assert_eq!(decision.events[0].name(), "handoff.rejected");
     assert_eq!(decision.done.handoff, Some(HandoffNo(4)));
     check(&tester, expect!["HO-004 reviewer→implementer pending; offered"]);
-    assert_eq!(tester.run.rounds[0].n_rejects, 1);
+    assert_eq!(tester.run.all_rounds().next().unwrap().1.n, 1);
 }
 
 #[test]

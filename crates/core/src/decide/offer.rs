@@ -3,8 +3,10 @@
 use jiff::Timestamp;
 
 use super::draft::Draft;
+use super::gate::open_gate_from;
+use super::limit;
 use crate::content::ContentId;
-use crate::event::{Created, HandoffEvent, RunEvent};
+use crate::event::{Created, HandoffEvent, RunEvent, StepEntry};
 use crate::names::{AgentId, Principal};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -30,6 +32,8 @@ pub(super) struct Offer {
     pub(super) brings: Option<Outcome>,
     pub(super) held_back_until: Option<Timestamp>,
     pub(super) has_lost_lease: bool,
+    /// An agent's work enters the receiver's step, where that is counted.
+    pub(super) entry: Option<StepEntry>,
 }
 
 /// Bounds the size of the stored event.
@@ -55,6 +59,7 @@ impl Offer {
             brings: None,
             held_back_until: None,
             has_lost_lease: false,
+            entry: None,
         }
     }
 
@@ -90,6 +95,9 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         }
     };
     let warnings = offer.warning_words();
+    // However a run begins, its work enters the first step once.
+    let is_first = draft.run.n_handoffs == 0 && offer.to.place.is_step();
+    let entry = offer.entry.or(is_first.then_some(StepEntry::Onward));
     draft.emit(HandoffEvent::Created(Created {
         handoff,
         id: HandoffId(draft.ground.fresh.id()),
@@ -108,6 +116,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         brings: offer.brings,
         held_back_until: offer.held_back_until,
         has_lost_lease: offer.has_lost_lease,
+        entry,
     }));
     draft.done.warnings.extend(offer.warnings);
     handoff
@@ -119,6 +128,8 @@ pub(super) enum AtOrchestrator {
     EndsRun,
     /// Unfinished: the baton is loose there, and a person sees it.
     LiesLoose,
+    /// As `LiesLoose`, because of an error.
+    Failed,
 }
 
 impl AtOrchestrator {
@@ -130,9 +141,14 @@ impl AtOrchestrator {
     }
 }
 
-/// As [`offer`], where the receiver may be the orchestrator, which answers at once.
+/// As [`offer`], where the receiver may be the orchestrator, which answers at once, or where the
+/// work may be on its way into a step once too often: then a person is asked instead.
 pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) -> HandoffNo {
-    let from = it.from.place.clone();
+    if let Some(gate) = limit::gate_instead(draft, &it) {
+        draft.done.warnings.extend(it.warnings);
+        return open_gate_from(draft, it.from, gate, it.follows);
+    }
+    let from = it.from.clone();
     let to = it.to.clone();
     let handoff = offer(draft, it);
     if !to.agent.is_orchestrator() {
@@ -144,17 +160,29 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
         is_implicit: true,
         acknowledgement: None,
     });
-    draft.complete(handoff, Outcome::Success, None);
+    let outcome = match then {
+        AtOrchestrator::EndsRun | AtOrchestrator::LiesLoose => Outcome::Success,
+        AtOrchestrator::Failed => Outcome::Failure,
+    };
+    draft.complete(handoff, outcome, None);
     match then {
         AtOrchestrator::EndsRun => {
             draft.end_advice();
             draft.emit(RunEvent::Completed);
         }
-        AtOrchestrator::LiesLoose => {
-            draft.emit(RunEvent::BatonLoose { at: Place::Orchestrator, other: from });
+        AtOrchestrator::LiesLoose | AtOrchestrator::Failed => {
+            lie_loose(draft, Place::Orchestrator, from.place.clone(), &from);
         }
     }
     handoff
+}
+
+/// The baton is loose; `had_by` is the party that would do the work again.
+pub(super) fn lie_loose(draft: &mut Draft<'_>, at: Place, other: Place, had_by: &Party) {
+    let first = draft.workflow().agents_at(&had_by.place).into_iter().next();
+    let is_another = had_by.place.is_step() && first.as_ref() != Some(&had_by.agent);
+    let meant_for = is_another.then(|| had_by.agent.clone());
+    draft.emit(RunEvent::BatonLoose { at, other, meant_for });
 }
 
 /// The orchestrator's offer of a step's last package to that step. If rejected, it goes to its

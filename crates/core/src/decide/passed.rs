@@ -33,7 +33,7 @@ pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
 
 fn stands_at(run: &Run) -> Vec<StepId> {
     let mut places: Vec<&Place> = Vec::new();
-    if let Baton::Loose { at, other } = run.baton() {
+    if let Baton::Loose { at, other, .. } = run.baton() {
         places.extend([at, other]);
     }
     for handoff in run.handoffs.iter().filter(|it| it.kind != Kind::Question) {

@@ -4,13 +4,14 @@
 use super::draft::{Draft, check_fence, require_agent};
 use super::frame::{self, Brought};
 use super::gate::{gate_between, gate_when_stuck, open_gate};
-use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
+use super::limit;
+use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::passed;
 use super::route::FinishedWork;
 use crate::command::Reject;
 use crate::content::ContentId;
-use crate::event::{HandoffEvent, StepEvent};
-use crate::gate::{Gate, GateCause};
+use crate::event::{HandoffEvent, StepEntry, StepEvent};
+use crate::gate::{Gate, GateCause, ReachedLimit};
 use crate::hash::Hash;
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
@@ -36,7 +37,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
     let part_of = draft.run.caller_of(handoff.no).cloned();
     match send_back(draft, &handoff, &to, reason, None) {
         Some(cause) => {
-            let gate = round_gate(cause, &handoff, to, handoff.package, reason);
+            let gate = round_gate(draft, cause, &handoff, to, handoff.package, reason);
             open_gate(draft, gate, Some(handoff.no));
         }
         // A person's package cannot go back to them as work: they are asked instead.
@@ -48,16 +49,30 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
         None => {
             let returned = match part_of {
                 Some(caller) => back_in_frame(draft, &handoff, &caller, to, reason),
-                None => {
-                    let from = handoff.to.clone();
-                    let forward = handoff.forward.clone();
-                    give_back(draft, from, to, handoff.package, reason, forward, handoff.no)
-                }
+                None => back_to_step(draft, &handoff, to, reason),
             };
-            draft.done.returned = Some(returned);
+            draft.done.returned = Some(returned).filter(|_| draft.done.gate.is_none());
         }
     }
     Ok(())
+}
+
+/// The orchestrator cannot work: there the baton is loose.
+fn back_to_step(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    to: Party,
+    reason: ContentId,
+) -> HandoffNo {
+    let back = Offer {
+        kind: Kind::Return,
+        reason: Some(reason),
+        forward: handoff.forward.clone(),
+        follows: Some(handoff.no),
+        entry: Some(StepEntry::Rework { findings: None }),
+        ..Offer::new(handoff.to.clone(), to, handoff.package)
+    };
+    hand_over(draft, back, AtOrchestrator::LiesLoose)
 }
 
 /// The delegate refuses the task, or the caller refuses the result.
@@ -108,7 +123,7 @@ pub(super) fn by_back_edge(
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
     match send_back(draft, handoff, &to, reason, findings) {
         Some(cause) => {
-            let gate = round_gate(cause, handoff, to, Some(package), reason);
+            let gate = round_gate(draft, cause, handoff, to, Some(package), reason);
             draft.done.handoff = Some(open_gate(draft, gate, Some(handoff.no)));
         }
         None => {
@@ -118,6 +133,7 @@ pub(super) fn by_back_edge(
                 forward: handoff.forward.clone(),
                 follows: Some(handoff.no),
                 warnings,
+                entry: limit::entry_along(edge, Some(work.package)),
                 ..Offer::new(handoff.to.clone(), to, Some(package))
             };
             draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::of(&edge.to)));
@@ -187,10 +203,18 @@ fn is_enough(draft: &Draft<'_>, forward: &EdgeKey, before: Option<Hash>) -> Opti
 
 fn is_too_often(draft: &Draft<'_>, forward: &EdgeKey) -> bool {
     let most = draft.workflow().rounds_of(&forward.from, &forward.to);
-    draft.run.rounds(forward).is_some_and(|it| it.n_rejects > most + it.n_extra)
+    draft.run.rounds(forward).is_some_and(|it| it.n > most + it.n_extra)
+}
+
+/// How often work went back along an edge before now, and how often it may.
+pub(super) fn rounds_used(draft: &Draft<'_>, forward: &EdgeKey) -> Option<ReachedLimit> {
+    let rounds = draft.run.rounds(forward)?;
+    let most = draft.workflow().rounds_of(&forward.from, &forward.to) + rounds.n_extra;
+    Some(ReachedLimit { n: rounds.n.saturating_sub(1), most })
 }
 
 fn round_gate(
+    draft: &Draft<'_>,
     cause: GateCause,
     rejected: &Handoff,
     worker: Party,
@@ -198,7 +222,12 @@ fn round_gate(
     reason: ContentId,
 ) -> Gate {
     let (asker, package) = (rejected.to.clone(), rejected.package);
-    Gate { given, ..gate_between(cause, asker, worker, package, Some(reason), &rejected.forward) }
+    let limit = rounds_used(draft, &rejected.forward).filter(|_| cause == GateCause::Rounds);
+    Gate {
+        given,
+        limit,
+        ..gate_between(cause, asker, worker, package, Some(reason), &rejected.forward)
+    }
 }
 
 fn return_to(draft: &Draft<'_>, handoff: &Handoff) -> Result<Party, Refusal> {

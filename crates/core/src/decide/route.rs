@@ -8,6 +8,7 @@ use crate::gate::GateCause;
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
 use crate::package::Package;
+use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::Handoff;
 use crate::workflow::{Edge, Place, Step, Workflow};
@@ -121,15 +122,67 @@ fn at_step<'a>(
         if is_as_success { Outcome::Success } else { it }
     });
     if let Some(to) = work.to {
-        if to.is_orchestrator() && is_trouble(work) {
-            return Ok(Route::Error(step));
-        }
         if to.is_human() {
             return ask_a_person(workflow, step, work);
         }
-        let edge = edge_to(workflow, &place, to, edge_outcome)?;
-        return on_edge(step, edge, to.clone(), work.outcome);
+        if to.is_orchestrator() && is_trouble(work) && work.outcome != Some(Outcome::Blocked) {
+            return Ok(Route::Error(step));
+        }
+        if !is_routed_by_outcome(workflow, &place, work) {
+            let edge = edge_to(workflow, &place, to, edge_outcome)
+                .map_err(|it| with_what_to_do(it, step, work.outcome))?;
+            return on_edge(step, edge, to.clone(), work.outcome);
+        }
     }
+    by_outcome(workflow, step, edge_outcome, work)
+}
+
+/// A blocked step's work goes where the outcome leads, whichever of the workflow's next agents the
+/// sender names: that agent could do nothing with it.
+fn is_routed_by_outcome(workflow: &Workflow, place: &Place, work: &FinishedWork<'_>) -> bool {
+    let Some(to) = work.to.filter(|_| work.outcome == Some(Outcome::Blocked)) else { return false };
+    let leads = |outcome| edge_to(workflow, place, to, outcome).is_ok();
+    to.is_orchestrator() || (!leads(Some(Outcome::Blocked)) && leads(None))
+}
+
+/// The warning that the receiver was not the one that the sender named.
+pub(super) fn routed_by_outcome(
+    draft: &Draft<'_>,
+    handoff: &Handoff,
+    work: &FinishedWork<'_>,
+) -> Option<Problem> {
+    let to = work.to.filter(|it| !it.is_orchestrator())?;
+    let place = &handoff.to.place;
+    if draft.step_at(place).is_none() || !is_routed_by_outcome(draft.workflow(), place, work) {
+        return None;
+    }
+    let message = format!(
+        "`{to}` does not get it: the step is blocked, and its blockers have to be cleared first; \
+         leave `to` out of a blocked document"
+    );
+    Some(Problem::new("to", "routed_by_outcome", message))
+}
+
+/// Adds to the refusal what a failed step can do instead.
+fn with_what_to_do(refusal: Refusal, step: &Step, outcome: Option<Outcome>) -> Refusal {
+    let has_edge = step.edges_on(Outcome::Failure).next().is_some();
+    let mut refusal = refusal;
+    if let Refusal::NotAnEdge { known, .. } = &mut refusal
+        && outcome == Some(Outcome::Failure)
+        && !has_edge
+    {
+        *known += "; leave `to` out, and the step is tried again before a person is asked, or send \
+                   it to `orchestrator` with the error";
+    }
+    refusal
+}
+
+fn by_outcome<'a>(
+    workflow: &Workflow,
+    step: &'a Step,
+    edge_outcome: Option<Outcome>,
+    work: &FinishedWork<'_>,
+) -> Result<Route<'a>, Refusal> {
     let outcome = edge_outcome.unwrap_or(Outcome::Success);
     if step.edges_on(outcome).next().is_some() {
         let (edge, agent) = only_edge(workflow, step, outcome)?;

@@ -263,7 +263,11 @@ fn what_the_orchestrator_offers_again_is_rejected_to_whoever_had_sent_it() {
     tester.accepts(4);
     tester.rejects(4, "the tests fail");
     check(&tester, expect!["HO-005 reviewer→implementer pending; offered"]);
-    assert_eq!(tester.run.rounds[0].n_rejects, 1, "counted on the edge that it had come by");
+    assert_eq!(
+        tester.run.all_rounds().next().unwrap().1.n,
+        1,
+        "counted on the edge that it had come by"
+    );
 }
 
 #[test]

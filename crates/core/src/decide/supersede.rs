@@ -4,6 +4,7 @@ use super::create::{go_on, not_holder, past_its_gate, send_back};
 use super::draft::{Draft, require_agent};
 use super::edge::{check_contract, check_named, edge_to};
 use super::frame;
+use super::limit;
 use super::offer::Offer;
 use super::passed;
 use crate::command::Create;
@@ -28,11 +29,11 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
     let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
     end(draft, old);
     passed::go_back_to(draft, &old.from.place);
-    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     if edge.is_back {
-        send_back(draft, create, old.from.clone(), to, warnings, Some(old.no));
+        send_back(draft, create, edge, old.from.clone(), warnings, Some(old.no));
         return Ok(());
     }
+    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     let reason = draft.keep_some(create.reason.as_ref());
     let package = draft.keep_package(&create.package);
     let offer = Offer {
@@ -40,6 +41,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
         attempt: old.attempt,
         follows: Some(old.no),
         warnings,
+        entry: limit::entry_along(edge, Some(&create.package)),
         ..Offer::new(old.from.clone(), to, Some(package))
     };
     draft.done.handoff = Some(go_on(draft, edge, create, offer));

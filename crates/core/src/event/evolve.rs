@@ -4,13 +4,12 @@ use jiff::Timestamp;
 
 use super::{
     BlockerEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent, LeaseEvent,
-    MessageEvent, QuestionEvent, RunEvent, StepEvent,
+    MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
 };
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
-use crate::hash::Hash;
 use crate::run::{
-    Baton, Blocker, Branch, EdgeKey, Frame, Given, Handoff, HandoffNo, Kind, Rounds, Run, RunId,
+    Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Run, RunId,
     RunStatus, State, Wait,
 };
 use crate::workflow::Place;
@@ -42,7 +41,12 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
             run.ask(*handoff, *question);
         }
         Event::Question(QuestionEvent::Answered { handoff, .. }) => run.go_on_waiting(*handoff, at),
-        Event::Frame(FrameEvent::Opened { caller }) => run.park(*caller),
+        Event::Frame(FrameEvent::Opened { caller, is_delegation }) => {
+            if *is_delegation {
+                run.count_delegation(*caller);
+            }
+            run.park(*caller);
+        }
         Event::Frame(FrameEvent::Closed { caller, .. }) => run.unpark(*caller, at),
         Event::Lease(LeaseEvent::Granted { handoff, seconds, .. }) => {
             run.set_lease(*handoff, Some(*seconds));
@@ -70,8 +74,9 @@ impl Run {
             RunEvent::Resumed => self.status = RunStatus::Open,
             RunEvent::Cancelled { .. } => self.end(RunStatus::Cancelled),
             RunEvent::Completed => self.end(RunStatus::Completed),
-            RunEvent::BatonLoose { at, other } => {
-                self.set_baton(Baton::Loose { at: at.clone(), other: other.clone() });
+            RunEvent::BatonLoose { at, other, meant_for } => {
+                let (at, other, meant_for) = (at.clone(), other.clone(), meant_for.clone());
+                self.set_baton(Baton::Loose { at, other, meant_for });
             }
             RunEvent::SignalPassed => self.is_passed = true,
             RunEvent::SignalMerged { commit } => {
@@ -85,7 +90,7 @@ impl Run {
         match event {
             StepEvent::Started { step, .. } => self.visit(&Place::Step(step.clone())),
             StepEvent::Completed { .. } | StepEvent::Skipped { .. } => {}
-            StepEvent::RoundCounted { forward, findings } => self.count(forward, *findings),
+            StepEvent::RoundCounted { forward, findings } => self.count_round(forward, *findings),
         }
     }
 
@@ -95,7 +100,7 @@ impl Run {
             HandoffEvent::Accepted { handoff, .. } => self.take(*handoff, at),
             HandoffEvent::Rejected { handoff, forward, findings, .. } => {
                 self.close(*handoff);
-                self.count(forward, *findings);
+                self.count_round(forward, *findings);
             }
             HandoffEvent::Released { handoff, .. } => self.put_back(*handoff, at),
             HandoffEvent::Woken { handoff } => self.wake(*handoff),
@@ -114,8 +119,9 @@ impl Run {
     fn on_gate(&mut self, event: &GateEvent) {
         match event {
             GateEvent::Opened { handoff, gate } => self.open_gate(*handoff, gate),
-            GateEvent::Answered { handoff, answer, n_extra, .. } => {
+            GateEvent::Answered { handoff, answer, n_extra, resets, .. } => {
                 self.grant(*handoff, *n_extra);
+                self.count_anew(resets);
                 self.open_declared(*handoff, answer);
             }
             GateEvent::Passed { edge, on, .. } => {
@@ -195,6 +201,7 @@ impl Run {
     }
 
     fn pass(&mut self, created: &Created) {
+        self.enter(created);
         if created.package.is_some() {
             self.package = created.package;
         }
@@ -325,13 +332,14 @@ impl Run {
         if created.brings.is_some() {
             return;
         }
-        let given = Given::new(
+        let mut given = Given::new(
             step.clone(),
             created.package,
             created.reject_to.as_ref().unwrap_or(&created.from).clone(),
             &created.forward,
             created.has_lost_lease,
         );
+        given.is_rework = matches!(created.entry, Some(StepEntry::Rework { .. }));
         match self.given.iter_mut().find(|it| it.step == *step) {
             Some(before) => *before = given,
             None => self.given.push(given),
@@ -358,11 +366,14 @@ impl Run {
         }
         match gate.cause {
             GateCause::Rounds | GateCause::SameFindings => {
-                let rounds = self.rounds_mut(&gate.forward);
+                let rounds = self.counter_mut(CounterScope::Rounds(gate.forward));
                 rounds.n_extra += n_extra;
                 rounds.findings = None;
             }
-            GateCause::Failure
+            GateCause::Delegations => self.forget_delegations(),
+            GateCause::Entries
+            | GateCause::Failure
+            | GateCause::Unrecoverable
             | GateCause::Blocked
             | GateCause::NeedsClarification
             | GateCause::NeedsReview
@@ -375,14 +386,9 @@ impl Run {
         }
     }
 
-    fn count(&mut self, forward: &EdgeKey, findings: Option<Hash>) {
-        let rounds = self.rounds_mut(forward);
-        rounds.n_rejects += 1;
-        rounds.findings = findings;
-    }
-
     fn close(&mut self, no: HandoffNo) {
         self.handoffs.retain(|it| it.no != no);
+        self.forget_counter(&CounterScope::Delegations(no));
         self.drop_frames(no);
     }
 
@@ -391,6 +397,7 @@ impl Run {
         self.handoffs.clear();
         self.frames.clear();
         self.blockers.clear();
+        self.forget_delegations();
         let passed = self.branches.first_mut().and_then(|it| it.passed.take());
         self.branches = vec![Branch { no: 0, baton: Baton::Done, passed }];
     }
@@ -411,19 +418,5 @@ impl Run {
 
     fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {
         self.handoffs.iter_mut().find(|it| it.no == no)
-    }
-
-    fn rounds_mut(&mut self, edge: &EdgeKey) -> &mut Rounds {
-        let index = self.rounds.iter().position(|it| it.is_on(edge)).unwrap_or_else(|| {
-            self.rounds.push(Rounds {
-                branch: 0,
-                edge: edge.clone(),
-                n_rejects: 0,
-                n_extra: 0,
-                findings: None,
-            });
-            self.rounds.len() - 1
-        });
-        &mut self.rounds[index]
     }
 }

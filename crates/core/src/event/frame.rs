@@ -2,12 +2,17 @@
 
 use super::family::{EventFamily, SentenceStyle, event_family};
 use crate::outcome::Outcome;
-use crate::run::{HandoffNo, HandoffState, State};
+use crate::run::{HandoffNo, HandoffState, State, is_false};
 
 event_family! {
     pub enum FrameEvent => Frame {
         /// The holder waits for a delegate or a person.
-        "frame.opened" => Opened { caller: HandoffNo },
+        "frame.opened" => Opened {
+            caller: HandoffNo,
+            /// A part was delegated, which is counted; not where a person is asked.
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_delegation: bool,
+        },
         /// What the holder waited for has arrived or will not come: the holder goes on.
         "frame.closed" => Closed { caller: HandoffNo, outcome: Outcome },
     }
@@ -16,7 +21,7 @@ event_family! {
 impl EventFamily for FrameEvent {
     fn handoff(&self) -> Option<HandoffNo> {
         match self {
-            Self::Opened { caller } | Self::Closed { caller, .. } => Some(*caller),
+            Self::Opened { caller, .. } | Self::Closed { caller, .. } => Some(*caller),
         }
     }
 
@@ -29,7 +34,7 @@ impl EventFamily for FrameEvent {
 
     fn sentence(&self, style: &dyn SentenceStyle) -> String {
         match self {
-            Self::Opened { caller } => {
+            Self::Opened { caller, .. } => {
                 format!("{} waits with {}", style.receiver(*caller), style.handoff(*caller))
             }
             Self::Closed { caller, outcome } => {

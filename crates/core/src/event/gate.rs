@@ -4,7 +4,7 @@ use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::content::ContentId;
 use crate::evidence::Evidence;
 use crate::gate::{Answer, Gate, GateEdge};
-use crate::names::Principal;
+use crate::names::{Principal, StepId};
 use crate::outcome::Outcome;
 use crate::run::{EdgeKey, HandoffNo};
 
@@ -19,6 +19,9 @@ event_family! {
             comment: Option<ContentId>,
             /// Rounds that the answer grants in addition.
             n_extra: u32,
+            /// Steps whose entries are counted anew, because a person has decided.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            resets: Vec<StepId>,
         },
         /// The checks of an automatic gate have all passed.
         "gate.passed" => Passed {
@@ -70,7 +73,7 @@ impl EventFamily for GateEvent {
         match self {
             Self::Opened { handoff, gate } => {
                 let asked = style.warning("a person is asked");
-                format!("{asked} with {}: {}", style.handoff(*handoff), gate.cause.sentence())
+                format!("{asked} with {}: {}", style.handoff(*handoff), gate.sentence())
             }
             Self::Answered { handoff, answer, by, .. } => {
                 let [by, handoff] = [style.principal(by), style.handoff(*handoff)];

@@ -76,6 +76,25 @@ pub struct Created {
     pub held_back_until: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
+    /// Work enters the receiver's step: the entry is counted. None for what is not counted, such as
+    /// retries, operators' moves and answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<StepEntry>,
+}
+
+/// How work enters a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepEntry {
+    /// The sender has done its part.
+    Onward,
+    /// The sender wants it done again, because of these findings.
+    Rework {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        findings: Option<Hash>,
+    },
+    /// The sender is blocked, and an agent is to clear that.
+    Blocked,
 }
 
 impl EventFamily for HandoffEvent {

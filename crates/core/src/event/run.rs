@@ -3,7 +3,7 @@
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::content::ContentId;
 use crate::hash::Hash;
-use crate::names::{CommitId, Principal, StoryKey, WorkflowName};
+use crate::names::{AgentId, CommitId, Principal, StoryKey, WorkflowName};
 use crate::run::{Party, RunStatus, is_false};
 use crate::workflow::Place;
 
@@ -25,7 +25,13 @@ event_family! {
         "run.resumed" => Resumed,
         "run.cancelled" => Cancelled { reason: Option<ContentId> },
         "run.completed" => Completed,
-        "baton.loose" => BatonLoose { at: Place, other: Place },
+        "baton.loose" => BatonLoose {
+            at: Place,
+            other: Place,
+            /// The agent that had the work, where the step would be offered to another one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            meant_for: Option<AgentId>,
+        },
         /// An external system reported how far the story has come.
         "signal.passed" => SignalPassed,
         "signal.merged" => SignalMerged { commit: Option<CommitId> },

@@ -21,6 +21,10 @@ pub struct Given {
     /// A lease on it was lost: the previous holder may still be alive.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
+    /// The sender wants it done again: at a limit, "accept as it is" follows the sender's success
+    /// edge.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_rework: bool,
 }
 
 impl Given {
@@ -31,7 +35,8 @@ impl Given {
         forward: &EdgeKey,
         has_lost_lease: bool,
     ) -> Self {
-        let given = Self { step, package, sender, other_forward: None, has_lost_lease };
+        let (other_forward, is_rework) = (None, false);
+        let given = Self { step, package, sender, other_forward, has_lost_lease, is_rework };
         let other_forward = (given.forward() != *forward).then(|| forward.clone());
         Self { other_forward, ..given }
     }
@@ -48,11 +53,12 @@ impl Given {
 /// An older Baton wrote every edge: both forms are equal.
 impl PartialEq for Given {
     fn eq(&self, other: &Self) -> bool {
-        let Self { step, package, sender, other_forward: _, has_lost_lease } = self;
+        let Self { step, package, sender, other_forward: _, has_lost_lease, is_rework } = self;
         *step == other.step
             && *package == other.package
             && *sender == other.sender
             && *has_lost_lease == other.has_lost_lease
+            && *is_rework == other.is_rework
             && self.forward() == other.forward()
     }
 }

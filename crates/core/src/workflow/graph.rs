@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use crate::gate::{GateEdge, GateKind};
 use crate::names::StepId;
+use crate::workflow::entries::default_entries;
 use crate::workflow::{Place, Target, Workflow};
 
 /// Static analysis of a workflow.
@@ -25,6 +26,8 @@ pub struct Graph {
     /// crosses. None for the start and for unreachable nodes.
     idoms: Vec<Option<usize>>,
     cycles: Vec<Vec<StepId>>,
+    /// How often work may enter a step that does not say so itself.
+    entries: BTreeMap<StepId, u32>,
 }
 
 const START: usize = 0;
@@ -62,7 +65,8 @@ impl Graph {
         let step = |node: usize| Some(workflow.steps.get(node.checked_sub(1)?)?.id.clone());
         let in_words = |nodes: Vec<usize>| nodes.into_iter().filter_map(step).collect();
         let cycles = cycles(&successors).into_iter().map(in_words).collect();
-        Self { steps, end, gates, successors, idoms, cycles }
+        let entries = default_entries(workflow);
+        Self { steps, end, gates, successors, idoms, cycles, entries }
     }
 
     /// Every blocking or automatic gate.
@@ -138,6 +142,27 @@ impl Graph {
     /// the file.
     pub fn cycles(&self) -> &[Vec<StepId>] {
         &self.cycles
+    }
+
+    /// How often work may enter a step that does not say so itself.
+    pub(super) fn entries(&self, step: &StepId) -> u32 {
+        self.entries.get(step).copied().unwrap_or(1)
+    }
+
+    /// Whether work can come back to `from` once it has gone to `target`.
+    pub fn is_way_round(&self, from: &Place, target: &Target) -> bool {
+        let node = |it: &StepId| self.steps.get(it).copied();
+        let Target::Step(target) = target else { return false };
+        let (Some(from), Some(target)) = (from.as_step().and_then(node), node(target)) else {
+            return false;
+        };
+        self.reaches(target, from)
+    }
+
+    /// Whether work that is in a cycle can come to the end of the run.
+    pub fn can_end(&self, cycle: &[StepId]) -> bool {
+        let nodes = cycle.iter().filter_map(|it| self.steps.get(it));
+        nodes.into_iter().any(|it| self.reaches(*it, self.end))
     }
 
     fn gates_before_node(&self, node: usize) -> Vec<&GateEdge> {

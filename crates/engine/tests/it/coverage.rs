@@ -54,10 +54,12 @@ const REFUSALS: [&str; 38] = [
     "wrong_state",
 ];
 
-const CAUSES: [&str; 12] = [
+const CAUSES: [&str; 14] = [
     "blocked",
     "checks",
     "declared",
+    "delegations",
+    "entries",
     "escalation",
     "expired",
     "failure",

@@ -33,6 +33,10 @@ pub(crate) struct Step {
     pub(crate) work_within: i64,
     pub(crate) expiry: Option<Expiry>,
     pub(crate) delegates: &'static [Delegate],
+    /// How often work may come to it.
+    pub(crate) entries: u32,
+    /// How many parts may be given away while somebody holds it.
+    pub(crate) delegations: u32,
     pub(crate) edges: &'static [Edge],
 }
 
@@ -150,34 +154,51 @@ pub(crate) static PIPELINE: Flow = Flow {
     name: "story-pipeline",
     start: Edge { contract: Contract::Story, ..to("analyze") },
     steps: &[
-        step("analyze", &["analyst"], &[Edge { contract: Contract::Plan, ..to("implement") }]),
-        step("implement", &["implementer"], &[Edge { contract: Contract::Sound, ..to("review") }]),
-        step(
-            "review",
-            &["reviewer"],
-            &[
-                Edge { contract: Contract::Sound, ..to("refactor") },
-                Edge {
-                    on: Outcome::Failure,
-                    is_back: true,
-                    contract: Contract::Feedback,
-                    ..to("implement")
-                },
-            ],
-        ),
+        Step {
+            entries: 4,
+            ..step("analyze", &["analyst"], &[Edge { contract: Contract::Plan, ..to("implement") }])
+        },
+        Step {
+            entries: 7,
+            ..step(
+                "implement",
+                &["implementer"],
+                &[Edge { contract: Contract::Sound, ..to("review") }],
+            )
+        },
+        Step {
+            entries: 7,
+            ..step(
+                "review",
+                &["reviewer"],
+                &[
+                    Edge { contract: Contract::Sound, ..to("refactor") },
+                    Edge {
+                        on: Outcome::Failure,
+                        is_back: true,
+                        contract: Contract::Feedback,
+                        ..to("implement")
+                    },
+                ],
+            )
+        },
         Step {
             is_optional: true,
+            entries: 7,
             ..step(
                 "refactor",
                 &["refactorer"],
                 &[Edge { contract: Contract::Wishes, ..to("document") }],
             )
         },
-        step(
-            "document",
-            &["documenter"],
-            &[Edge { contract: Contract::Wishes, ..to(ORCHESTRATOR) }],
-        ),
+        Step {
+            entries: 4,
+            ..step(
+                "document",
+                &["documenter"],
+                &[Edge { contract: Contract::Wishes, ..to(ORCHESTRATOR) }],
+            )
+        },
     ],
     rounds: 3,
     retries: 2,
@@ -216,6 +237,7 @@ steps:
   repair:
     agent: fixer
     reject: never
+    entries: 2
     on:
       success: check
   publish:
@@ -237,9 +259,10 @@ pub(crate) static SIDE_ROADS: Flow = Flow {
     name: "side-roads",
     start: to("draft"),
     steps: &[
-        step("draft", &["writer"], &[to("polish")]),
+        Step { entries: 6, ..step("draft", &["writer"], &[to("polish")]) },
         Step {
             is_optional: true,
+            entries: 3,
             ..step(
                 "polish",
                 &["writer", "editor"],
@@ -251,6 +274,7 @@ pub(crate) static SIDE_ROADS: Flow = Flow {
         },
         Step {
             rejects: Rejects::To("draft"),
+            entries: 6,
             work_within: 20 * MINUTE,
             ..step(
                 "check",
@@ -262,8 +286,8 @@ pub(crate) static SIDE_ROADS: Flow = Flow {
                 ],
             )
         },
-        Step { rejects: Rejects::Never, ..step("repair", &["fixer"], &[to("check")]) },
-        step("publish", &["checker"], &[to(ORCHESTRATOR)]),
+        Step { rejects: Rejects::Never, entries: 2, ..step("repair", &["fixer"], &[to("check")]) },
+        Step { entries: 3, ..step("publish", &["checker"], &[to(ORCHESTRATOR)]) },
     ],
     rounds: 2,
     retries: 1,
@@ -398,6 +422,8 @@ const fn step(id: &'static str, agents: &'static [&'static str], edges: &'static
         work_within: 30 * MINUTE,
         expiry: None,
         delegates: &[],
+        entries: 1,
+        delegations: 8,
         edges,
     }
 }

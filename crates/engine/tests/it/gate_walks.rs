@@ -3,7 +3,7 @@
 //!
 //! They drive the rules directly: what the engine and the stores add is tested with the model.
 
-mod dice;
+pub(crate) mod dice;
 mod moves;
 mod workflows;
 

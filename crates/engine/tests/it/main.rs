@@ -11,6 +11,8 @@ mod completion;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod cycle_walks;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod feed;

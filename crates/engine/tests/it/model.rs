@@ -11,6 +11,7 @@ mod along;
 mod answers;
 mod clock;
 mod control;
+mod counts;
 mod create;
 mod finish;
 mod frames;
@@ -21,9 +22,12 @@ mod rows;
 mod shows;
 mod take;
 
+use std::collections::BTreeMap;
+
 use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
+use self::counts::Count;
 use crate::act::{Act, Create, Order, What};
 use crate::flows::{AGENTS, Flow, GATED, HUMAN, ORCHESTRATOR, PIPELINE, Parcel, SIDE_ROADS};
 use crate::random::Temper;
@@ -67,6 +71,10 @@ pub(crate) struct Run {
     /// The parked handoffs whose holders wait, outermost first.
     pub(crate) frames: Vec<u32>,
     rounds: Vec<Rounds>,
+    /// By step.
+    counts: BTreeMap<&'static str, Count>,
+    /// Whose work last fell to the ground.
+    had_by: &'static str,
     visited: Vec<&'static str>,
     /// The gates that the work has passed and not gone back before.
     passed: Vec<Forward>,
@@ -129,6 +137,10 @@ pub(crate) struct Handoff {
     n_questions: u32,
     /// How the delegate's work ended.
     brings: Option<Outcome>,
+    /// Its sender wants it done again.
+    is_again: bool,
+    /// How many parts were given away while it was held.
+    n_parts: u32,
     evidence: Evidence,
     pub(crate) gate: Option<Gate>,
 }
@@ -199,6 +211,8 @@ pub(crate) enum Stops {
 pub(crate) enum Cause {
     Rounds,
     SameFindings,
+    Entries,
+    Delegations,
     Failure,
     Blocked,
     NeedsClarification,
@@ -282,7 +296,9 @@ impl Model {
             Some(run) if !run.is_finished() => {
                 let Baton::Loose { at, other } = run.baton else { return Err("already_open") };
                 let step = [at, other].into_iter().find(|it| run.flow.step(it).is_some());
-                let agent = step.and_then(|it| run.flow.agents_at(it).first().copied());
+                let agents = step.map_or_else(Vec::new, |it| run.flow.agents_at(it));
+                let had_by = Some(run.had_by).filter(|it| agents.contains(it));
+                let agent = had_by.or_else(|| agents.first().copied());
                 let create = by_orchestrator(to.or(agent).unwrap_or(ORCHESTRATOR), Parcel::Nothing);
                 self.on_run(story, |run| run.create(&create))
             }
@@ -334,6 +350,8 @@ impl Model {
             baton: Baton::Done,
             frames: Vec::new(),
             rounds: Vec::new(),
+            counts: BTreeMap::new(),
+            had_by: ORCHESTRATOR,
             visited: Vec::new(),
             passed: Vec::new(),
             n_blockers: 0,

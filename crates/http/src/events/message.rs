@@ -390,6 +390,7 @@ mod tests {
             brings: None,
             held_back_until: None,
             has_lost_lease: false,
+            entry: None,
         }))
     }
 
@@ -414,6 +415,7 @@ mod tests {
                 by: by.clone(),
                 comment: None,
                 n_extra: 3,
+                resets: Vec::new(),
             }),
             Event::Blocker(BlockerEvent::Raised {
                 blocker: u32::MAX,

@@ -111,7 +111,7 @@ fn settled(run: &Run, step: &Step, index: usize, here: Option<usize>) -> StepSta
     let is_visited = run.visited.contains(&step.id);
     let is_ahead = here.is_some_and(|it| index > it);
     let place = Place::Step(step.id.clone());
-    let has_rejected = run.rounds.iter().any(|it| it.edge.to == place && it.n_rejects > 0);
+    let has_rejected = run.all_rounds().any(|(edge, it)| edge.to == place && it.n > 0);
     match (is_visited, is_ahead) {
         // It may have rejected what it never accepted.
         (_, true) if has_rejected => StepState::SentBack,
@@ -137,7 +137,7 @@ fn current(run: &Run) -> Option<(Place, StepState)> {
         let state = if is_persons_turn { StepState::Person } else { StepState::Offered };
         return Some((step.clone(), state));
     }
-    if let Baton::Loose { at, other } = run.baton() {
+    if let Baton::Loose { at, other, .. } = run.baton() {
         let step = [at, other].into_iter().find(|it| it.is_step())?;
         return Some((step.clone(), StepState::Loose));
     }
@@ -154,6 +154,6 @@ fn current(run: &Run) -> Option<(Place, StepState)> {
 /// How often this step's work was rejected.
 fn n_rejects(run: &Run, step: &Step) -> u64 {
     let place = Place::Step(step.id.clone());
-    let of_step = run.rounds.iter().filter(|it| it.edge.from == place);
-    of_step.map(|it| u64::from(it.n_rejects)).sum()
+    let of_step = run.all_rounds().filter(|(edge, _)| edge.from == place);
+    of_step.map(|(_, it)| u64::from(it.n)).sum()
 }

@@ -306,7 +306,7 @@ fn gate(run: &RunRow) -> Option<PipelineGate> {
     Some(PipelineGate {
         handoff: handoff.no.label(),
         cause: gate.cause.name().to_owned(),
-        message: gate.cause.sentence().to_owned(),
+        message: gate.sentence(),
         choices: gate.choices().iter().map(|it| (*it).to_owned()).collect(),
     })
 }

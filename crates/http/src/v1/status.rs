@@ -71,7 +71,7 @@ fn to_do(row: &RunRow, name: &str) -> Option<ToDo> {
 }
 
 fn sentence(gate: &Gate) -> String {
-    gate.cause.sentence().to_owned()
+    gate.sentence()
 }
 
 /// The command that answers a gate, with all its choices.

@@ -1,7 +1,7 @@
 //! The inbox in words, the same on every face: why a person is asked, what to type, and the
 //! consequence. Text of others is included as written; the faces escape it.
 
-use baton_core::gate::GateKind;
+use baton_core::gate::{Gate, GateKind};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
 
@@ -13,7 +13,10 @@ impl InboxItem {
             Waits::Gate { kind: GateKind::Advisory, .. } => {
                 "The work goes on; you may object while it does".to_owned()
             }
-            Waits::Gate { cause, .. } => cause.sentence().to_owned(),
+            Waits::Gate { handoff, cause, .. } => {
+                let gate = super::gate_of(&self.run.run, *handoff);
+                gate.map_or_else(|| cause.sentence().to_owned(), Gate::sentence)
+            }
             Waits::Question { about, of, .. } if of.is_human() => {
                 format!("You are asked about {about}")
             }

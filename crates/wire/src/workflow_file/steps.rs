@@ -1,10 +1,10 @@
 //! The `steps` of a workflow file.
 
 use baton_core::names::{AgentId, Reason, StepId};
-use baton_core::workflow::{RejectRule, Step};
+use baton_core::workflow::{RejectRule, Step, StepLimits};
 use jiff::SignedDuration;
 
-use super::{as_title, delegates, edges, expiry};
+use super::{as_title, count, delegates, edges, expiry};
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 
@@ -21,6 +21,9 @@ pub(crate) const KEYS: &[&str] = &[
     "reject",
     "reject_to",
     "delegates",
+    "entries",
+    "delegations",
+    "blocks",
     "on",
 ];
 
@@ -76,6 +79,7 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
     let expiry = expiry(&fields, problems);
     let reject = reject(&fields, problems);
     let delegates = fields.get("delegates").map(|it| delegates::delegates(&it, problems));
+    let limits = limits(&fields, problems);
     let title = title.or_else(|| id.as_ref().map(|it| as_title(it.as_str()))).unwrap_or_default();
     let edges = match fields.get("on") {
         Some(on) => edges::edges(&title, &on, problems),
@@ -92,6 +96,7 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
         expiry,
         reject,
         delegates: delegates.unwrap_or_default(),
+        limits,
         edges,
         id,
     })
@@ -109,8 +114,19 @@ fn unread(id: StepId) -> Step {
         expiry: None,
         reject: RejectRule::ToSender,
         delegates: Vec::new(),
+        limits: StepLimits::default(),
         edges: Vec::new(),
         id,
+    }
+}
+
+fn limits(fields: &Fields<'_>, problems: &mut Problems) -> StepLimits {
+    let usual = StepLimits::default();
+    let mut number = |key, least| fields.get(key).and_then(|it| count(&it, least, problems));
+    StepLimits {
+        entries: number("entries", 1),
+        delegations: number("delegations", 0).unwrap_or(usual.delegations),
+        blocks: number("blocks", 0).unwrap_or(usual.blocks),
     }
 }
 

@@ -3,7 +3,7 @@ use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{
-    Delegate, Edge, EdgeGate, LazyGraph, Limits, RejectRule, Step, Target, Workflow,
+    Delegate, Edge, EdgeGate, LazyGraph, Limits, RejectRule, Step, StepLimits, Target, Workflow,
 };
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
@@ -66,6 +66,7 @@ fn what_may_be_left_out_has_a_value() {
         expiry: None,
         reject: RejectRule::ToSender,
         delegates: vec![],
+        limits: StepLimits::default(),
         edges: vec![edge(Outcome::Success, Target::Complete)],
     };
     assert_eq!(
@@ -110,6 +111,9 @@ steps:
     delegates:
       - d
       - { agent: e, contract: in, returns: in }
+    entries: 5
+    delegations: 2
+    blocks: 0
     on:
       success:
         - { to: check, gate: informative }
@@ -175,6 +179,7 @@ fn full_work() -> Step {
             Delegate { agent: agent("d"), contract: None, returns: None },
             Delegate { agent: agent("e"), contract: in_contract.clone(), returns: in_contract },
         ],
+        limits: StepLimits { entries: Some(5), delegations: 2, blocks: 0 },
         edges: vec![
             Edge {
                 gate: Some(gate(GateKind::Advisory, "The work → check")),
@@ -202,6 +207,7 @@ fn every_key_is_read() {
         expiry: Some(Expiry { after: SignedDuration::from_secs(1), then: OnExpire::Ask }),
         reject: RejectRule::To(step_id("work")),
         delegates: vec![],
+        limits: StepLimits::default(),
         edges: vec![edge(Outcome::Success, Target::Complete), Edge { is_back: true, ..back }],
     };
     let contract = Contract {

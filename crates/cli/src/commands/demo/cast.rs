@@ -85,7 +85,7 @@ async fn work(
     tokio::time::sleep(pace).await;
     let run = engine.read_as(caller).run(&RunRef::Id(run)).await?.run;
     // How often the work was sent back.
-    let n_rejects = run.rounds.iter().map(|it| it.n_rejects).sum();
+    let n_rejects = run.all_rounds().map(|(_, it)| it.n).sum();
     let act = act(me.as_str(), run.story.as_str(), n_rejects);
     engine.on_handoff(caller, &which, |handoff| command(handoff, me, act)).await?;
     Ok(())

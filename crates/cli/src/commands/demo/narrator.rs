@@ -48,7 +48,7 @@ pub(super) async fn follow(
                 show::answer(&format!(
                     "        {} {}\n        {} in your project you would type: baton answer {}",
                     show::warn("a person is asked:"),
-                    gate.cause.sentence(),
+                    gate.sentence(),
                     show::dim("→"),
                     gate.choices().join(" | ").replace('_', "-"),
                 ));

@@ -9,7 +9,7 @@ use crate::hash::Hash;
 use crate::names::{AgentId, StepId, WorkflowName};
 use crate::outcome::Outcome;
 use crate::workflow::{
-    Edge, EdgeGate, LazyGraph, Limits, Place, RejectRule, Step, Target, Workflow,
+    Edge, EdgeGate, LazyGraph, Limits, Place, RejectRule, Step, StepLimits, Target, Workflow,
 };
 use jiff::SignedDuration;
 
@@ -78,6 +78,7 @@ fn step(name: &str) -> Step {
         expiry: None,
         reject: RejectRule::ToSender,
         delegates: Vec::new(),
+        limits: StepLimits::default(),
         edges: Vec::new(),
     }
 }

@@ -24,6 +24,7 @@ steps:
     agent: shaper
     expire_after: 20m
     on_expire: ask
+    delegations: 2
     delegates:
       - helper
       - { agent: digger, contract: task, returns: report }
@@ -79,6 +80,8 @@ pub(crate) static GATED: Flow = Flow {
     start: to("shape"),
     steps: &[
         Step {
+            entries: 2,
+            delegations: 2,
             expiry: Some(Expiry { after: 20 * MINUTE, then: Then::Ask }),
             delegates: &[
                 delegate("helper"),
@@ -91,6 +94,7 @@ pub(crate) static GATED: Flow = Flow {
             ..step("shape", &["shaper"], &[Edge { gate: Some(EdgeGate::Blocking), ..to("build") }])
         },
         Step {
+            entries: 3,
             expiry: Some(Expiry { after: 20 * MINUTE, then: Then::Return }),
             delegates: &[
                 delegate("trimmer"),
@@ -107,6 +111,7 @@ pub(crate) static GATED: Flow = Flow {
         },
         Step {
             is_optional: true,
+            entries: 2,
             expiry: Some(Expiry { after: 25 * MINUTE, then: Then::Loose }),
             ..step(
                 "trim",
@@ -115,6 +120,7 @@ pub(crate) static GATED: Flow = Flow {
             )
         },
         Step {
+            entries: 2,
             delegates: &[Delegate { returns: Contract::Summary, ..delegate("digger") }],
             ..step(
                 "prove",

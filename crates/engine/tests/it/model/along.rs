@@ -1,6 +1,7 @@
 //! How work goes forward: through the gate that the edge has, if it has one; and how a person
 //! comes to be asked.
 
+use super::counts::Comes;
 use super::{
     Baton, Cause, Evidence, Forward, Gate, Handoff, Kind, Party, Run, State, Stops, human,
     orchestrator,
@@ -23,6 +24,8 @@ pub(super) struct Leg {
     pub(super) kind: Kind,
     /// It goes to the end, and the run does not end by it.
     pub(super) is_error: bool,
+    /// Where somebody's work comes to a step by it.
+    pub(super) comes: Option<Comes>,
 }
 
 impl Leg {
@@ -41,6 +44,7 @@ impl Leg {
             has_lost_lease: false,
             kind,
             is_error: false,
+            comes: None,
         }
     }
 }
@@ -73,6 +77,7 @@ impl Run {
                 let gate = self.stop(&leg, Cause::Declared, Stops::All);
                 gate.evidence = evidence.to_vec();
             }
+            Some(EdgeGate::Advisory) if self.enough(&leg).is_some() => self.send(leg),
             Some(EdgeGate::Advisory) => {
                 let advisory = self.put(Kind::Escalation, leg.from, human(), leg.package).no;
                 let gate = gate_before(&leg, Cause::Declared, Stops::Nothing);
@@ -87,12 +92,21 @@ impl Run {
         }
     }
 
-    fn send(&mut self, leg: Leg) {
+    pub(super) fn send(&mut self, leg: Leg) {
+        if let Some(cause) = self.enough(&leg) {
+            self.ask_at_limit(&leg, cause);
+            return;
+        }
+        let is_first = self.handoffs.is_empty();
+        if let Some(comes) = leg.comes.or(is_first.then_some(Comes::Onward)) {
+            self.count_entry(leg.from.place, leg.to.place, comes);
+        }
         let handoff = self.offer(leg.kind, leg.from, leg.to, leg.package);
         handoff.forward = leg.forward;
         handoff.reject_to = leg.reject_to;
         handoff.attempt = leg.attempt;
         handoff.has_lost_lease = leg.has_lost_lease;
+        handoff.is_again = matches!(leg.comes, Some(Comes::Again(_)));
         self.finish_at(leg.to.place, leg.is_error);
     }
 
@@ -110,14 +124,20 @@ impl Run {
         let Stops::Until(checks) = gate.stops else { return };
         if have_passed(checks, &gate.evidence) {
             self.end(no);
-            self.approved(&gate, gate.package);
+            self.goes_past(&gate, gate.package, Some(Comes::Onward));
         }
     }
 
     /// What a gate stopped goes on after all.
     pub(super) fn approved(&mut self, gate: &Gate, package: Option<u32>) {
+        self.goes_past(gate, package, None);
+    }
+
+    fn goes_past(&mut self, gate: &Gate, package: Option<u32>, comes: Option<Comes>) {
         self.opens(gate);
-        let leg = Leg::new(gate.asker, gate.worker, package);
+        // Nothing at the end is a step.
+        let comes = comes.filter(|_| gate.worker.agent != ORCHESTRATOR);
+        let leg = Leg { comes, ..Leg::new(gate.asker, gate.worker, package) };
         self.send(Leg { forward: gate.edge, has_lost_lease: gate.has_lost_lease, ..leg });
     }
 

@@ -43,6 +43,7 @@ impl Run {
             return self.ask_asker(&handoff, &gate);
         }
         self.grant_rounds(&gate, answer);
+        self.counts_anew(&gate, answer);
         self.end(*no);
         match answer {
             Answer::Abort => self.cancel(),
@@ -135,6 +136,12 @@ impl Run {
             let again = self.offer(Kind::Delegation, caller, worker, gate.given);
             again.forward = (caller.place, worker.place);
             again.has_lost_lease = gate.has_lost_lease && gate.worker == gate.asker;
+        } else if gate.cause == Cause::Entries {
+            let from = gate.sender.expect("somebody had sent it");
+            let kind = if from == gate.asker { Kind::Return } else { Kind::Sequential };
+            let again = self.offer(kind, from, worker, gate.given);
+            again.forward = gate.forward;
+            again.has_lost_lease = gate.has_lost_lease;
         } else if gate.worker == gate.asker {
             // Nobody has sent this to itself: the person gives it again what somebody had sent.
             let again = self.offer(Kind::Return, human(), worker, gate.given);
@@ -202,6 +209,7 @@ fn takes(gate: &Gate, answer: &Answer) -> bool {
     let is_batons_own = asker.agent == ORCHESTRATOR;
     let answers: &[&str] = match gate.cause {
         _ if gate.stops == Stops::Nothing => &["approve", "reject"],
+        Cause::Entries | Cause::Delegations => &["continue", "accept", "hand_to", "abort"],
         Cause::Rounds
         | Cause::SameFindings
         | Cause::Failure

@@ -5,6 +5,7 @@ use baton_core::outcome::Outcome;
 use super::{Baton, Handoff, Kind, Party, Run, Said, State, Status, orchestrator};
 use crate::flows::ORCHESTRATOR;
 use crate::model::along::Leg;
+use crate::model::counts::Comes;
 
 impl Run {
     pub(super) fn cancel_handoff(&mut self, no: u32, by: Option<&'static str>) -> Said {
@@ -46,6 +47,9 @@ impl Run {
         let is_taken = handoff.state == State::Accepted;
         self.end(handoff.no);
         let (at, other) = if is_taken { (to, from) } else { (from, to) };
+        let sides = if is_taken { [handoff.to, handoff.from] } else { [handoff.from, handoff.to] };
+        let had_by = sides.into_iter().find(|it| self.flow.step(it.place).is_some());
+        self.had_by = had_by.map_or(ORCHESTRATOR, |it| it.agent);
         self.baton = Baton::Loose { at, other };
     }
 
@@ -102,6 +106,7 @@ impl Run {
         self.waive(step);
         let to = Party { agent: self.flow.agents_at(step)[0], place: step };
         if self.handoffs.is_empty() {
+            self.count_entry(ORCHESTRATOR, step, Comes::Onward);
             self.offer(Kind::Sequential, orchestrator(), to, Some(0));
         } else {
             self.offer_again(to, None);

@@ -5,6 +5,7 @@ use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
 use super::along::Leg;
+use super::counts::{Comes, comes_along};
 use super::{Baton, Cause, Handoff, Kind, Party, Run, Said, State};
 use crate::act::Create;
 use crate::flows::{Contract, ORCHESTRATOR, Parcel};
@@ -109,7 +110,9 @@ impl Run {
             self.go_back(create, from, to);
         } else {
             let is_error = create.outcome.is_none() && create.parcel == Parcel::Error;
-            self.pass(edge.gate, Leg { is_error, ..Leg::new(from, to, Some(sent)) }, &[]);
+            let comes = comes_along(&edge, create.parcel.findings());
+            let comes = comes.filter(|_| create.from != ORCHESTRATOR);
+            self.pass(edge.gate, Leg { is_error, comes, ..Leg::new(from, to, Some(sent)) }, &[]);
         }
         Ok(())
     }
@@ -153,7 +156,8 @@ impl Run {
             Some(edge) if !is_same_way => {
                 let to = Party { agent: create.to, place: edge.to };
                 let is_error = create.outcome.is_none() && create.parcel == Parcel::Error;
-                let leg = Leg::new(old.from, to, sent);
+                let comes = comes_along(&edge, create.parcel.findings());
+                let leg = Leg { comes, ..Leg::new(old.from, to, sent) };
                 self.pass(edge.gate, Leg { attempt: old.attempt, is_error, ..leg }, &[]);
             }
             Some(_) | None => {
@@ -209,7 +213,11 @@ impl Run {
         let forward = (to.place, from.place);
         match self.count(forward, to, create.parcel.findings()) {
             Some(cause) => self.ask_from(from, forward, cause, to, before, sent),
-            None => self.offer(Kind::Return, from, to, sent).forward = forward,
+            None => {
+                let comes = Some(Comes::Again(create.parcel.findings()));
+                let kind = Kind::Return;
+                self.send(Leg { kind, forward, comes, ..Leg::new(from, to, sent) });
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
 use super::along::Leg;
+use super::counts::comes_along;
 use super::frames::DEEPEST;
 use super::{Cause, Handoff, Kind, Party, Run, Said, State, is_known, only, orchestrator};
 use crate::act::{Complete, Create};
@@ -83,7 +84,7 @@ impl Run {
             Some(caller) if named.kind == Kind::Return => caller.no,
             Some(_) | None => named.no,
         };
-        let route = self.route(self.row(own), work)?;
+        let route = self.enough_help(self.row(own), self.route(self.row(own), work)?);
         match named.state {
             State::Parked => return Err("frame_open"),
             State::Clarification | State::Ended => return Err("wrong_state"),
@@ -112,7 +113,8 @@ impl Run {
                 let package = if is_blank { handoff.package } else { Some(work.package) };
                 self.end(handoff.no);
                 let leg = Leg::new(handoff.to, Party { agent, place: edge.to }, package);
-                let leg = Leg { counted: handoff.forward, ..leg };
+                let comes = comes_along(&edge, &[]);
+                let leg = Leg { counted: handoff.forward, comes, ..leg };
                 self.pass(edge.gate, leg, &handoff.found_in_it());
                 Ok(())
             }
@@ -129,6 +131,18 @@ impl Run {
             Route::Again => self.is_stuck(handoff, Cause::Failure, work),
             Route::Ask(cause) => self.is_stuck(handoff, cause, work),
         }
+    }
+
+    /// Who is blocked again goes to a person, once somebody has helped.
+    fn enough_help(&self, handoff: &Handoff, route: Route) -> Route {
+        let is_helped = self.count_of(handoff.to.place).n_helped >= 1;
+        if let Route::Along(edge, _) = &route
+            && edge.on == Outcome::Blocked
+            && is_helped
+        {
+            return Route::Ask(Cause::Blocked);
+        }
+        route
     }
 
     /// Whoever hands on what it never took has taken it by that, if nobody is strict about it.
@@ -170,7 +184,8 @@ impl Run {
         } else {
             self.end(handoff.no);
             let leg = Leg::new(handoff.to, to, Some(work.package));
-            let leg = Leg { counted: handoff.forward, ..leg };
+            let comes = comes_along(&edge, work.parcel.findings());
+            let leg = Leg { counted: handoff.forward, comes, ..leg };
             self.pass(edge.gate, leg, &handoff.found_in_it());
         }
         Ok(())
@@ -273,10 +288,16 @@ impl Run {
         let is_as_good = matches!(work.outcome, Some(Outcome::NeedsReview | Outcome::Skipped));
         let on = if is_as_good { Some(Outcome::Success) } else { work.outcome };
         let is_error = match work.outcome {
-            Some(outcome) => matches!(outcome, Outcome::Failure | Outcome::Blocked),
+            Some(outcome) => outcome == Outcome::Failure,
             None => work.parcel == Parcel::Error,
         };
-        let (edge, agent) = match work.to {
+        // Whom a blocked agent would have sent good work to cannot help it.
+        let is_for_nobody = |to| {
+            let leads = |on| self.edge(step.id, to, on).is_some();
+            to == ORCHESTRATOR || (!leads(Some(Outcome::Blocked)) && leads(None))
+        };
+        let is_blocked = work.outcome == Some(Outcome::Blocked);
+        let (edge, agent) = match work.to.filter(|to| !(is_blocked && is_for_nobody(*to))) {
             Some(ORCHESTRATOR) if is_error => return Ok(Route::ToOrchestrator),
             Some(to) => (self.edge(step.id, to, on).ok_or("not_an_edge")?, to),
             None => {

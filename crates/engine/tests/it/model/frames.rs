@@ -60,9 +60,21 @@ impl Run {
 
     pub(super) fn delegate(&mut self, handoff: &Handoff, agent: &'static str, work: &Work) -> Said {
         check(self.listed(handoff.to, agent).contract, work)?;
+        let outermost = self.frames.first().copied().unwrap_or(handoff.no);
+        let step = self.flow.step(self.row(outermost).to.place);
+        let is_enough = step.is_some_and(|it| self.row(outermost).n_parts >= it.delegations);
         self.park(handoff.no);
+        self.row_mut(outermost).n_parts += 1;
         let to = Party { agent, place: agent };
-        self.offer(Kind::Delegation, handoff.to, to, Some(work.package));
+        let sent = Some(work.package);
+        if is_enough {
+            let gate = self.ask(handoff, Cause::Delegations, to, sent, sent);
+            gate.forward = (handoff.to.place, agent);
+            gate.sender = None;
+            gate.has_lost_lease = false;
+        } else {
+            self.offer(Kind::Delegation, handoff.to, to, sent);
+        }
         Ok(())
     }
 

@@ -94,6 +94,10 @@ impl Flow {
         self.walks(from, to, |edge| Some(edge) != shut)
     }
 
+    pub(super) fn comes_to(&self, from: &'static str, to: &'static str) -> bool {
+        self.reaches(from, to, None)
+    }
+
     /// Whether work can come from the start to a step without ever being at another.
     fn reaches_around(&self, to: &'static str, around: &'static str) -> bool {
         let start = self.start.to;

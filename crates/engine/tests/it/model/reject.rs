@@ -2,6 +2,8 @@
 
 use baton_core::outcome::Outcome;
 
+use super::along::Leg;
+use super::counts::Comes;
 use super::finish::Work;
 use super::{Cause, Forward, Handoff, Kind, Party, Rounds, Run, Said, only};
 use crate::flows::{Edge, HUMAN, Rejects, is_delegate};
@@ -39,7 +41,7 @@ impl Run {
         } else if to.place == HUMAN {
             self.ask(handoff, Cause::Blocked, handoff.to, package, package);
         } else {
-            self.offer(Kind::Return, handoff.to, to, package).forward = handoff.forward;
+            self.comes_back(handoff, to, package, &[]);
         }
         Ok(())
     }
@@ -78,8 +80,25 @@ impl Run {
         if let Some(cause) = self.count(handoff.forward, to, work.parcel.findings()) {
             self.ask(handoff, cause, to, handoff.package, sent);
         } else {
-            self.offer(Kind::Return, handoff.to, to, sent).forward = handoff.forward;
+            self.comes_back(handoff, to, sent, work.parcel.findings());
         }
+    }
+
+    fn comes_back(
+        &mut self,
+        handoff: &Handoff,
+        to: Party,
+        package: Option<u32>,
+        found: &'static [u8],
+    ) {
+        self.send(Leg {
+            kind: Kind::Return,
+            forward: handoff.forward,
+            comes: Some(Comes::Again(found)),
+            // With the orchestrator it lies loose.
+            is_error: true,
+            ..Leg::new(handoff.to, to, package)
+        });
     }
 
     /// Counts the round; tells why a person has to say how it goes on, if that is so.

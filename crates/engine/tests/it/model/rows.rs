@@ -88,6 +88,8 @@ impl Run {
             about: None,
             n_questions: 0,
             brings: None,
+            is_again: false,
+            n_parts: 0,
             evidence: Vec::new(),
             gate: None,
         });
@@ -105,6 +107,7 @@ impl Run {
         let no = self.put(kind, from, to, package).no;
         if to.agent == ORCHESTRATOR {
             self.row_mut(no).state = State::Ended;
+            self.had_by = from.agent;
             self.baton = Baton::Loose { at: ORCHESTRATOR, other: from.place };
         } else {
             self.baton = Baton::Offered(no);

@@ -28,7 +28,7 @@ impl Run {
             .map(|it| format!("{}→{} {}+{}", it.edge.0, it.edge.1, it.n_rejects, it.n_extra))
             .collect();
         format!(
-            "{status}; {baton}; {}\nframes {:?}; {} blockers; [{}]; [{}]; past [{}]; {} handoffs\n{}",
+            "{status}; {baton}; {}\nframes {:?}; {} blockers; [{}]; [{}]; past [{}]; {} handoffs; entered [{}]\n{}",
             self.current_agent(),
             self.frames,
             self.n_blockers,
@@ -36,8 +36,24 @@ impl Run {
             self.visited.join(" "),
             passed.join(" "),
             self.handoffs.len(),
+            self.counted().join(", "),
             open.join("\n"),
         )
+    }
+
+    fn counted(&self) -> Vec<String> {
+        let mut counted: Vec<String> = (self.counts.iter())
+            .flat_map(|(step, it)| [(step, "entered", it.n), (step, "helped", it.n_helped)])
+            .filter(|(.., n)| *n > 0)
+            .map(|(step, what, n)| format!("{step} {what} {n}"))
+            .chain(
+                self.open()
+                    .filter(|it| it.n_parts > 0)
+                    .map(|it| format!("{} gave {} parts", it.no, it.n_parts)),
+            )
+            .collect();
+        counted.sort();
+        counted
     }
 
     fn current_agent(&self) -> &'static str {
@@ -138,6 +154,8 @@ impl Cause {
         match self {
             Cause::Rounds => "rounds",
             Cause::SameFindings => "same_findings",
+            Cause::Entries => "entries",
+            Cause::Delegations => "delegations",
             Cause::Failure => "failure",
             Cause::Blocked => "blocked",
             Cause::NeedsClarification => "needs_clarification",

@@ -4,7 +4,7 @@ use baton_core::acknowledgement::is_receipt;
 use baton_core::evidence::{Evidence, Verdict};
 use baton_core::gate::Gate;
 use baton_core::names::{AgentId, StepId};
-use baton_core::run::{Baton, Handoff, Run, Wait};
+use baton_core::run::{Baton, CounterScope, Handoff, Run, Wait};
 
 use crate::world::BEGINNING;
 
@@ -17,23 +17,22 @@ pub(crate) fn shows(run: &Run, serials: &[Option<u32>]) -> String {
             format!("parked {} for a person", handoff.0)
         }
         Baton::Parked { handoff, on: Wait::Timer } => format!("parked {} for a time", handoff.0),
-        Baton::Loose { at, other } => format!("loose {at}/{other}"),
+        Baton::Loose { at, other, .. } => format!("loose {at}/{other}"),
         Baton::Done => "done".to_owned(),
     };
     let frames: Vec<u32> = run.frames.iter().map(|it| it.caller.0).collect();
     let open: Vec<String> =
         run.handoffs.iter().zip(serials).map(|(it, serial)| row(it, *serial)).collect();
     let rounds: Vec<String> = run
-        .rounds
-        .iter()
-        .map(|it| format!("{}→{} {}+{}", it.edge.from, it.edge.to, it.n_rejects, it.n_extra))
+        .all_rounds()
+        .map(|(edge, it)| format!("{}→{} {}+{}", edge.from, edge.to, it.n, it.n_extra))
         .collect();
     let passed = run.passed().unwrap_or_default().iter();
     let mut passed: Vec<String> = passed.map(|it| format!("{}→{}", it.from, it.to)).collect();
     passed.sort();
     let visited: Vec<&str> = run.visited.iter().map(StepId::as_str).collect();
     format!(
-        "{}; {baton}; {}\nframes {frames:?}; {} blockers; [{}]; [{}]; past [{}]; {} handoffs\n{}",
+        "{}; {baton}; {}\nframes {frames:?}; {} blockers; [{}]; [{}]; past [{}]; {} handoffs; entered [{}]\n{}",
         run.status.name(),
         run.current_agent().map_or("nobody", AgentId::as_str),
         run.blockers.len(),
@@ -41,8 +40,23 @@ pub(crate) fn shows(run: &Run, serials: &[Option<u32>]) -> String {
         visited.join(" "),
         passed.join(" "),
         run.n_handoffs,
+        counted(run).join(", "),
         open.join("\n"),
     )
+}
+
+fn counted(run: &Run) -> Vec<String> {
+    let counted = run.counters.iter().filter(|it| it.n > 0);
+    let mut counted: Vec<String> = counted
+        .filter_map(|it| match &it.scope {
+            CounterScope::Rounds(_) => None,
+            CounterScope::Entries(step) => Some(format!("{step} entered {}", it.n)),
+            CounterScope::Blocks(step) => Some(format!("{step} helped {}", it.n)),
+            CounterScope::Delegations(no) => Some(format!("{} gave {} parts", no.0, it.n)),
+        })
+        .collect();
+    counted.sort();
+    counted
 }
 
 fn row(handoff: &Handoff, serial: Option<u32>) -> String {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::gate::{Answer, GateKind};
-use baton_core::run::{Baton, Handoff, HandoffNo, HandoffState, Kind, Run, State, Wait};
+use baton_core::run::{
+    Baton, CounterScope, Handoff, HandoffNo, HandoffState, Kind, Run, State, Wait,
+};
 use baton_store::{HandoffFilter, HandoffRow, OpenRunCounts, RunFilter, RunRow};
 
 use super::Holding;
@@ -133,11 +135,16 @@ pub(super) fn gates_wait_for_people(act: &Act, before: &Run, after: &Run) {
 /// How often work went back and how much was asked is forgotten only when a person says so.
 pub(super) fn counters_only_grow(act: &Act, before: &Run, after: &Run) {
     let is_answer = matches!(act.what, What::On(Order::Answer(_)));
-    for rounds in &before.rounds {
-        let now = after.rounds(&rounds.edge).expect("rounds are never forgotten");
-        assert!(now.n_rejects >= rounds.n_rejects, "{act:?}: {rounds:?}, then {now:?}");
+    for (edge, rounds) in before.all_rounds() {
+        let now = after.rounds(edge).expect("rounds are never forgotten");
+        assert!(now.n >= rounds.n, "{act:?}: {rounds:?}, then {now:?}");
         let may_change = is_answer && now.n_extra >= rounds.n_extra;
         assert!(may_change || now.n_extra == rounds.n_extra, "{act:?}: {rounds:?}, then {now:?}");
+    }
+    for counter in before.counters.iter().filter(|_| !is_answer) {
+        if let CounterScope::Entries(step) = &counter.scope {
+            assert!(after.entries(step) >= counter.n, "{act:?}: {counter:?} is forgotten");
+        }
     }
     for handoff in &before.handoffs {
         let Some(now) = after.handoff(handoff.no) else { continue };

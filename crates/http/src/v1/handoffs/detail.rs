@@ -53,7 +53,7 @@ fn evidence(open: Option<&OpenHandoff>, gate: Option<&Gate>) -> Vec<EvidenceDocu
 fn open_gate(number: u64, gate: &Gate) -> GateDocument {
     GateDocument::Open(OpenGate {
         cause: gate.cause.name().to_owned(),
-        why: gate.cause.sentence().to_owned(),
+        why: gate.sentence(),
         choices: gate.choices().iter().map(|it| (*it).to_owned()).collect(),
         command: answer_command(&number.to_string(), gate.choices()),
     })

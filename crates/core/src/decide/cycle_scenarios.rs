@@ -1,0 +1,658 @@
+//! Every cycle ends: scenarios of what is counted, what is not, and what a person's answer does.
+
+use expect_test::{Expect, expect};
+use jiff::Timestamp;
+
+use super::fixture::*;
+use super::scenarios::check;
+use crate::command::{Command, Complete, Create, StartAt, Way};
+use crate::document::Node;
+use crate::event::{Event, FrameEvent, GateEvent, HandoffEvent, RunEvent, replay};
+use crate::evidence::Verdict;
+use crate::gate::{Answer, Gate, GateKind};
+use crate::names::{CheckName, Principal, StepId};
+use crate::outcome::Outcome;
+use crate::run::{Baton, CounterScope, HandoffNo, Run, RunStatus};
+use crate::workflow::{Edge, EdgeGate, RejectRule, Step, StepLimits, Target, Workflow};
+
+fn on(outcome: Outcome, step: &str) -> Edge {
+    Edge { on: outcome, ..to(step) }
+}
+
+fn done() -> Edge {
+    Edge { to: Target::Complete, ..to("x") }
+}
+
+fn id(step: &str) -> StepId {
+    StepId::parse(step).unwrap()
+}
+
+/// A reviewer that sends what it does not like to a fixer, and gets it back from there.
+fn review_and_fix() -> Workflow {
+    Workflow {
+        start: to("review"),
+        steps: vec![
+            step("review", "reviewer", vec![done(), on(Outcome::Failure, "fix")]),
+            step("fix", "implementer", vec![to("review")]),
+        ],
+        ..pipeline()
+    }
+}
+
+/// As [`review_and_fix`], begun.
+fn reviewing() -> Tester {
+    begun(review_and_fix(), "reviewer")
+}
+
+fn begun(workflow: Workflow, first: &str) -> Tester {
+    Tester::begun_in(workflow, &create("orchestrator", first, story())).unwrap()
+}
+
+fn fails(tester: &mut Tester, package: Node) {
+    let create =
+        Create { outcome: Some(Outcome::Failure), ..create("reviewer", "implementer", package) };
+    tester.does(&Command::Create(create));
+}
+
+/// Another review each time: the findings differ.
+fn fails_anew(tester: &mut Tester) {
+    let at = format!("a:{}", tester.run.n_handoffs);
+    fails(tester, findings(&[&at]));
+}
+
+/// Goes round until a person is asked.
+fn turns(tester: &mut Tester) -> u32 {
+    for n in 0..50 {
+        fails_anew(tester);
+        if tester.run.gate().is_some() {
+            return n;
+        }
+        tester.hands("implementer", "reviewer", plan());
+        if tester.run.gate().is_some() {
+            return n + 1;
+        }
+    }
+    panic!("nobody is asked");
+}
+
+fn gate(tester: &Tester) -> (u32, &Gate) {
+    let (row, gate) = tester.run.gate().expect("a person is asked");
+    (row.no.0, gate)
+}
+
+#[track_caller]
+fn check_asked(tester: &Tester, expected: Expect) {
+    let (_, gate) = gate(tester);
+    let parties = format!("{} asks, {} would work", gate.asker.place, gate.worker.place);
+    expected.assert_eq(&format!("{}; {parties}; {}", gate.sentence(), gate.choices().join(" ")));
+}
+
+#[test]
+fn a_review_loop_through_another_step_ends() {
+    let mut tester = reviewing();
+    assert_eq!(turns(&mut tester), 4);
+    check_asked(
+        &tester,
+        expect![
+            "`review` was entered 4 times; its limit is 4; review asks, review would work; continue accept hand_to abort"
+        ],
+    );
+    check(&tester, expect!["HO-009 implementer→human pending; parked"]);
+}
+
+#[test]
+fn going_on_grants_as_many_entries_again() {
+    let mut tester = reviewing();
+    turns(&mut tester);
+    let (no, _) = gate(&tester);
+    tester.answers(no, Answer::Continue);
+    check(&tester, expect!["HO-010 implementer→reviewer pending; offered"]);
+    assert_eq!(tester.run.counters, [], "both steps are counted anew");
+    assert_eq!(turns(&mut tester), 4);
+}
+
+#[test]
+fn accepting_follows_the_success_edge_of_the_step_that_asked_for_rework() {
+    let mut tester = reviewing();
+    turns(&mut tester);
+    let (no, _) = gate(&tester);
+    tester.answers(no, Answer::Accept);
+    assert_eq!(tester.run.status, RunStatus::Completed);
+
+    // The same where the limit of another step on the way is reached.
+    let mut workflow = review_and_fix();
+    workflow.steps[0].edges = vec![to("publish"), on(Outcome::Failure, "fix")];
+    workflow.steps[1].edges = vec![to("proof")];
+    let limits = StepLimits { entries: Some(1), ..StepLimits::default() };
+    workflow.steps.push(Step { limits, ..step("proof", "refactorer", vec![to("review")]) });
+    workflow.steps.push(step("publish", "documenter", vec![done()]));
+    let mut tester = begun(workflow, "reviewer");
+    fails_anew(&mut tester);
+    tester.hands("implementer", "refactorer", plan());
+    tester.hands("refactorer", "reviewer", plan());
+    fails_anew(&mut tester);
+    tester.hands("implementer", "refactorer", plan());
+    check_asked(
+        &tester,
+        expect![
+            "`proof` was entered once; its limit is 1; review asks, proof would work; continue accept hand_to abort"
+        ],
+    );
+    let package = tester.run.package;
+    let (no, _) = gate(&tester);
+    tester.answers(no, Answer::Accept);
+    check(&tester, expect!["HO-007 reviewer→documenter pending; offered"]);
+    assert_eq!(tester.run.handoffs[0].package, package, "the fixer's work, as it is");
+}
+
+#[test]
+fn another_agent_may_take_over_and_a_person_may_abort() {
+    let mut tester = reviewing();
+    turns(&mut tester);
+    let (no, _) = gate(&tester);
+    tester.answers(no, Answer::HandTo(agent("helper")));
+    check(&tester, expect!["HO-010 implementer→helper pending; offered"]);
+    let mut tester = reviewing();
+    turns(&mut tester);
+    let (no, _) = gate(&tester);
+    tester.answers(no, Answer::Abort);
+    assert_eq!(tester.run.status, RunStatus::Cancelled);
+}
+
+#[test]
+fn the_same_findings_twice_in_a_row_ask_at_once_through_other_steps_too() {
+    for is_back in [false, true] {
+        let mut workflow = review_and_fix();
+        workflow.steps[0].edges[1].is_back = is_back;
+        let mut tester = begun(workflow, "reviewer");
+        fails(&mut tester, findings(&["a:1"]));
+        tester.hands("implementer", "reviewer", plan());
+        fails(&mut tester, findings(&["a:1"]));
+        check_asked(
+            &tester,
+            expect![
+                "Two reviews in a row found the same; a person decides how to go on; review asks, fix would work; continue accept hand_to abort"
+            ],
+        );
+        let (no, _) = gate(&tester);
+        tester.answers(no, Answer::Continue);
+        tester.hands("implementer", "reviewer", plan());
+        fails(&mut tester, findings(&["a:1"]));
+        assert!(tester.run.gate().is_none(), "a person has decided since");
+        // Another review in between breaks the row.
+        tester.hands("implementer", "reviewer", plan());
+        fails(&mut tester, findings(&["a:2"]));
+        tester.hands("implementer", "reviewer", plan());
+        fails(&mut tester, findings(&["a:1"]));
+        assert!(tester.run.gate().is_none(), "is_back: {is_back}");
+    }
+}
+
+#[test]
+fn a_step_may_say_how_often_it_is_entered() {
+    let mut workflow = review_and_fix();
+    workflow.steps[1].limits.entries = Some(2);
+    let mut tester = begun(workflow.clone(), "reviewer");
+    turns(&mut tester);
+    check_asked(
+        &tester,
+        expect![
+            "`fix` was entered 2 times; its limit is 2; review asks, fix would work; continue accept hand_to abort"
+        ],
+    );
+    workflow.steps[0].limits.entries = Some(30);
+    workflow.steps[1].limits.entries = Some(40);
+    let mut tester = begun(workflow, "reviewer");
+    assert_eq!(turns(&mut tester), 30);
+}
+
+#[test]
+fn rejects_count_as_entries() {
+    let mut workflow = pipeline();
+    workflow.steps[1].limits.entries = Some(2);
+    let mut tester = begun(workflow, "analyst");
+    tester.hands("analyst", "implementer", plan());
+    tester.hands("implementer", "reviewer", plan());
+    tester.rejects(3, "not yet");
+    tester.hands("implementer", "reviewer", plan());
+    let decision = tester.rejects(5, "still not");
+    assert_eq!(decision.done.returned, None);
+    assert!(decision.done.gate.is_some());
+    check_asked(
+        &tester,
+        expect![
+            "`implement` was entered 2 times; its limit is 2; review asks, implement would work; continue accept hand_to abort"
+        ],
+    );
+}
+
+#[test]
+fn what_no_agent_moved_does_not_count() {
+    let mut tester = Tester::started();
+    let n = |tester: &Tester| tester.run.entries(&id("analyze"));
+    assert_eq!(n(&tester), 1, "the start");
+    tester.accepts(1);
+    tester.completes(1, Outcome::Failure, nothing());
+    assert_eq!(n(&tester), 1, "a retry");
+    tester.does(&time_out(2));
+    tester.hands("orchestrator", "analyst", nothing());
+    assert_eq!(n(&tester), 1, "the orchestrator's new offer");
+    tester.accepts(3);
+    tester.does(&goto("analyze"));
+    assert_eq!(n(&tester), 1, "a goto");
+    tester.does(&cancel(4));
+    let start = StartAt {
+        step: id("analyze"),
+        to: None,
+        package: sent(nothing()),
+        reason: reason("again"),
+        by: Principal::parse("ada").unwrap(),
+    };
+    tester.does(&Command::StartAt(start));
+    assert_eq!(n(&tester), 1, "a start at the step");
+    tester.accepts(5);
+    tester.does(&way(Way::Delegation, create("analyst", "helper", plan())));
+    tester.hands("helper", "analyst", plan());
+    tester.accepts(7);
+    assert_eq!(n(&tester), 1, "a delegate's return");
+    tester.completes(5, Outcome::Blocked, nothing());
+    tester.answers(8, Answer::Continue);
+    assert_eq!(n(&tester), 0, "an answer counts anew");
+}
+
+#[test]
+fn an_agent_that_withdraws_and_takes_up_again_is_counted() {
+    let mut tester = Tester::started();
+    tester.hands("analyst", "implementer", plan());
+    let mut n = 1;
+    while tester.run.gate().is_none() {
+        let no = tester.run.n_handoffs;
+        tester.does(&Command::Cancel {
+            handoff: HandoffNo(no),
+            by: Some(agent("analyst")),
+            reason: None,
+        });
+        tester.hands("analyst", "implementer", plan());
+        n += 1;
+        assert!(n < 20, "it never ends");
+    }
+    let most = tester.workflow.entries_of(&id("implement"));
+    assert_eq!(n, most + 1);
+    check_asked(
+        &tester,
+        expect![
+            "`implement` was entered 7 times; its limit is 7; analyze asks, implement would work; continue accept hand_to abort"
+        ],
+    );
+}
+
+#[test]
+fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
+    let gated = |kind, checks: &[&str]| {
+        let mut workflow = review_and_fix();
+        let checks = checks.iter().map(|it| CheckName::parse(it).unwrap()).collect();
+        let (name, items, options) = ("Fixed".to_owned(), Vec::new(), Vec::new());
+        workflow.steps[1].edges[0].gate = Some(EdgeGate { kind, name, items, options, checks });
+        begun(workflow, "reviewer")
+    };
+    let mut tester = gated(GateKind::Blocking, &[]);
+    for _ in 0..4 {
+        fails_anew(&mut tester);
+        tester.hands("implementer", "reviewer", plan());
+        let (no, _) = gate(&tester);
+        tester.answers(no, Answer::Approve);
+        assert_eq!(tester.run.entries(&id("review")), 0);
+    }
+    fails_anew(&mut tester);
+    check_asked(
+        &tester,
+        expect![
+            "`fix` was entered 4 times; its limit is 4; review asks, fix would work; continue accept hand_to abort"
+        ],
+    );
+
+    let mut tester = gated(GateKind::Automatic, &["tests"]);
+    let mut n = 1;
+    loop {
+        fails_anew(&mut tester);
+        tester.hands("implementer", "reviewer", plan());
+        let (no, asked) = gate(&tester);
+        assert_eq!(asked.kind, GateKind::Automatic);
+        tester.does(&record(no, "tests", Verdict::Passed));
+        if tester.run.gate().is_some() {
+            break;
+        }
+        n += 1;
+        assert_eq!(tester.run.entries(&id("review")), n);
+    }
+    assert_eq!(n, 4);
+    check_asked(
+        &tester,
+        expect![
+            "`review` was entered 4 times; its limit is 4; review asks, review would work; continue accept hand_to abort"
+        ],
+    );
+}
+
+#[test]
+fn an_advisory_gate_is_not_asked_about_work_that_a_limit_stops() {
+    let mut workflow = review_and_fix();
+    workflow.steps[1].edges[0].gate = Some(EdgeGate {
+        kind: GateKind::Advisory,
+        name: "Fixed".to_owned(),
+        items: Vec::new(),
+        options: Vec::new(),
+        checks: Vec::new(),
+    });
+    workflow.steps[0].limits.entries = Some(1);
+    let mut tester = begun(workflow, "reviewer");
+    fails_anew(&mut tester);
+    tester.hands("implementer", "reviewer", plan());
+    check(&tester, expect!["HO-003 implementer→human pending; parked"]);
+    tester.answers(3, Answer::Continue);
+    check(&tester, expect!["HO-004 implementer→reviewer pending; offered"]);
+}
+
+fn delegate(from: &str, to: &str) -> Command {
+    way(Way::Delegation, create(from, to, plan()))
+}
+
+/// The analyst gives its helper a part, and gets it back.
+fn part(tester: &mut Tester) {
+    tester.does(&delegate("analyst", "helper"));
+    if tester.run.gate().is_none() {
+        tester.hands("helper", "analyst", plan());
+        let back = tester.run.n_handoffs;
+        tester.accepts(back);
+    }
+}
+
+#[test]
+fn the_ninth_part_of_one_holding_asks_a_person() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    for _ in 0..8 {
+        part(&mut tester);
+    }
+    assert_eq!(tester.run.count_of(&CounterScope::Delegations(HandoffNo(1))), 8);
+    part(&mut tester);
+    check_asked(
+        &tester,
+        expect![
+            "`analyze` delegated 8 parts of this work; its limit is 8; analyze asks, helper would work; continue accept hand_to abort"
+        ],
+    );
+    let (no, _) = gate(&tester);
+    let accepted = tester.would(&answer_gate(no, Answer::Accept)).unwrap().run;
+    assert_eq!(*accepted.baton(), Baton::Held { handoff: HandoffNo(1) }, "it goes on without");
+    tester.answers(no, Answer::Continue);
+    assert_eq!(tester.run.current_agent(), Some(&agent("helper")));
+    assert_eq!(tester.run.counters.len(), 1, "the delegations are counted anew");
+    tester.hands("helper", "analyst", plan());
+    let back = tester.run.n_handoffs;
+    tester.accepts(back);
+    for _ in 0..8 {
+        part(&mut tester);
+    }
+    assert!(tester.run.gate().is_none());
+    tester.completes(1, Outcome::Success, plan());
+    let has_delegations = |it: &CounterScope| matches!(it, CounterScope::Delegations(_));
+    assert!(!tester.run.counters.iter().any(|it| has_delegations(&it.scope)), "forgotten");
+}
+
+#[test]
+fn parts_of_parts_count_for_the_holding_of_the_step() {
+    let mut workflow = pipeline();
+    workflow.steps[0].limits.delegations = 2;
+    let mut tester = begun(workflow, "analyst");
+    tester.accepts(1);
+    tester.does(&delegate("analyst", "helper"));
+    tester.does(&delegate("helper", "reviewer"));
+    tester.does(&delegate("reviewer", "documenter"));
+    check_asked(
+        &tester,
+        expect![
+            "`reviewer` delegated 2 parts of this work; its limit is 2; reviewer asks, documenter would work; continue accept hand_to abort"
+        ],
+    );
+    let (no, _) = gate(&tester);
+    tester.answers(no, Answer::Accept);
+    assert_eq!(tester.run.current_agent(), Some(&agent("reviewer")));
+}
+
+/// A step whose blocks go to a helper.
+fn helped() -> Workflow {
+    let blocked = on(Outcome::Blocked, "help");
+    Workflow {
+        start: to("build"),
+        steps: vec![
+            step("build", "implementer", vec![done(), blocked, on(Outcome::Failure, "help")]),
+            step("help", "helper", vec![to("build")]),
+        ],
+        ..pipeline()
+    }
+}
+
+#[test]
+fn the_second_block_in_a_row_goes_to_a_person() {
+    let mut tester = begun(helped(), "implementer");
+    tester.accepts(1);
+    tester.completes(1, Outcome::Blocked, nothing());
+    check(&tester, expect!["HO-002 implementer→helper pending; offered"]);
+    tester.hands("helper", "implementer", plan());
+    tester.accepts(3);
+    tester.completes(3, Outcome::Blocked, nothing());
+    check_asked(
+        &tester,
+        expect![
+            "`build` is blocked again; an agent was sent to help once, its limit is 1; build asks, build would work; continue accept hand_to abort"
+        ],
+    );
+    assert_eq!(tester.run.blockers.len(), 1);
+    // A person has decided: the next block may go to the helper again.
+    tester.answers(4, Answer::Continue);
+    tester.accepts(5);
+    tester.completes(5, Outcome::Blocked, nothing());
+    check(&tester, expect!["HO-006 implementer→helper pending; offered"]);
+
+    // Not in a row: the step came further in between.
+    let mut tester = begun(helped(), "implementer");
+    tester.accepts(1);
+    tester.completes(1, Outcome::Blocked, nothing());
+    tester.hands("helper", "implementer", plan());
+    tester.accepts(3);
+    tester.completes(3, Outcome::Failure, nothing());
+    tester.hands("helper", "implementer", plan());
+    tester.accepts(5);
+    tester.completes(5, Outcome::Blocked, nothing());
+    check(&tester, expect!["HO-006 implementer→helper pending; offered"]);
+}
+
+#[test]
+fn a_step_may_send_every_block_to_a_person() {
+    let mut workflow = helped();
+    workflow.steps[0].limits.blocks = 0;
+    let mut tester = begun(workflow, "implementer");
+    tester.accepts(1);
+    tester.completes(1, Outcome::Blocked, nothing());
+    check(&tester, expect!["HO-002 orchestrator→human pending; parked"]);
+}
+
+/// The limits that a workflow implies.
+#[track_caller]
+fn check_entries(workflow: &Workflow, expected: Expect) {
+    let limits =
+        workflow.steps.iter().map(|it| format!("{} {}", it.id, workflow.entries_of(&it.id)));
+    expected.assert_eq(&limits.collect::<Vec<_>>().join(", "));
+}
+
+#[test]
+fn a_step_is_entered_once_and_once_more_for_each_round_that_brings_work_back() {
+    check_entries(&review_and_fix(), expect!["review 4, fix 4"]);
+    check_entries(&pipeline(), expect!["analyze 4, implement 7, review 7, refactor 7, document 4"]);
+    let mut workflow = review_and_fix();
+    workflow.steps[1].edges[0].rounds = Some(1);
+    workflow.steps[0].edges[1].rounds = Some(5);
+    check_entries(&workflow, expect!["review 2, fix 6"]);
+    // What cannot come back is entered once.
+    let mut workflow = pipeline();
+    for step in &mut workflow.steps {
+        step.reject = RejectRule::Never;
+        step.edges.truncate(1);
+    }
+    check_entries(&workflow, expect!["analyze 1, implement 1, review 1, refactor 1, document 1"]);
+    // Rejected work of the last step goes to the first: so do all its ways in.
+    // (A clone computes its own graph.)
+    let mut workflow = workflow.clone();
+    workflow.steps[4].reject = RejectRule::To(id("analyze"));
+    check_entries(&workflow, expect!["analyze 4, implement 4, review 4, refactor 4, document 4"]);
+    workflow.steps[4].limits.entries = Some(9);
+    check_entries(&workflow, expect!["analyze 4, implement 4, review 4, refactor 4, document 9"]);
+}
+
+#[test]
+fn an_error_that_cannot_be_recovered_from_goes_to_a_person_at_once() {
+    let error = |recoverable| {
+        Node::map([(
+            "error",
+            Node::map([("message", Node::text("no")), ("recoverable", recoverable)]),
+        )])
+    };
+    for hopeless in [Node::Bool(false), Node::text("false")] {
+        let mut tester = Tester::started();
+        tester.accepts(1);
+        tester.completes(1, Outcome::Failure, error(hopeless));
+        check_asked(
+            &tester,
+            expect![
+                "The step failed with an error that trying again would not help; analyze asks, analyze would work; continue accept hand_to abort"
+            ],
+        );
+    }
+    for hopeful in [Node::Bool(true), Node::text("true"), Node::Null] {
+        let mut tester = Tester::started();
+        tester.accepts(1);
+        tester.completes(1, Outcome::Failure, error(hopeful));
+        check(&tester, expect!["HO-002 orchestrator→analyst pending; offered"]);
+    }
+}
+
+fn says(outcome: Outcome, to: &str) -> Command {
+    let Command::Complete(complete) = complete(1, outcome, plan()) else { unreachable!() };
+    Command::Complete(Complete { to: Some(agent(to)), ..complete })
+}
+
+#[test]
+fn a_blocked_step_is_blocked_whichever_next_agent_it_names() {
+    for (to, warnings) in [("orchestrator", 0), ("implementer", 1)] {
+        let mut tester = Tester::started();
+        tester.accepts(1);
+        let decision = tester.does(&says(Outcome::Blocked, to));
+        assert_eq!(decision.done.warnings.len(), warnings, "{to}");
+        assert!(decision.done.warnings.iter().all(|it| it.rule == "routed_by_outcome"));
+        check(&tester, expect!["HO-002 orchestrator→human pending; parked"]);
+        assert_eq!(tester.run.blockers.len(), 1);
+    }
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    let refusal = tester.tries(&says(Outcome::Blocked, "documenter")).unwrap_err();
+    assert_eq!(refusal.code(), "not_an_edge");
+}
+
+#[test]
+fn a_failure_for_the_next_agent_is_refused_with_what_to_do() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    let refusal = tester.tries(&says(Outcome::Failure, "implementer")).unwrap_err();
+    expect!["there is no edge from `analyze` to `implementer` on failure here; from there it may go to `implementer` on success; leave `to` out, and the step is tried again before a person is asked, or send it to `orchestrator` with the error"].assert_eq(&refusal.to_string());
+}
+
+#[test]
+fn an_error_for_the_orchestrator_is_a_failure_on_record() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    let decision = tester.does(&says(Outcome::Failure, "orchestrator"));
+    let ended: Vec<String> = (decision.events.iter())
+        .filter_map(|it| {
+            let Event::Handoff(HandoffEvent::Completed { handoff, outcome, .. }) = it else {
+                return None;
+            };
+            Some(format!("{handoff} {}", outcome.name()))
+        })
+        .collect();
+    assert_eq!(ended, ["HO-001 failure", "HO-002 failure"]);
+    check(&tester, expect!["nothing open; loose"]);
+}
+
+#[test]
+fn a_loose_baton_goes_back_to_the_agent_that_had_it() {
+    let mut workflow = pipeline();
+    workflow.steps[0].agents.push(agent("helper"));
+    for is_accepted in [false, true] {
+        let mut tester = begun(workflow.clone(), "helper");
+        if is_accepted {
+            tester.accepts(1);
+        }
+        tester.does(&time_out(1));
+        assert_eq!(tester.run.restarts_with(&workflow), Some(agent("helper")), "{is_accepted}");
+    }
+    let mut tester = begun(workflow.clone(), "analyst");
+    tester.does(&time_out(1));
+    assert_eq!(tester.run.restarts_with(&workflow), Some(agent("analyst")));
+    // As its sender's, where it was not taken.
+    let mut tester = begun(workflow.clone(), "helper");
+    tester.hands("helper", "implementer", plan());
+    tester.does(&time_out(2));
+    assert_eq!(tester.run.restarts_with(&workflow), Some(agent("helper")));
+}
+
+/// The events as a Baton wrote them that counted nothing but rejects.
+fn as_before(log: &[(Event, Timestamp)]) -> Vec<(Event, Timestamp)> {
+    let mut log = log.to_vec();
+    for (event, _) in &mut log {
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
+            created.entry = None;
+        }
+        if let Event::Frame(FrameEvent::Opened { is_delegation, .. }) = event {
+            *is_delegation = false;
+        }
+        if let Event::Gate(GateEvent::Answered { resets, .. }) = event {
+            resets.clear();
+        }
+        if let Event::Gate(GateEvent::Opened { gate, .. }) = event {
+            gate.limit = None;
+        }
+        if let Event::Run(RunEvent::BatonLoose { meant_for, .. }) = event {
+            *meant_for = None;
+        }
+    }
+    log
+}
+
+#[test]
+fn a_run_from_before_has_only_its_rounds_and_is_counted_from_now_on() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    part(&mut tester);
+    tester.completes(1, Outcome::Blocked, nothing());
+    tester.answers(4, Answer::Continue);
+    tester.accepts(5);
+    tester.does(&delegate("analyst", "helper"));
+    tester.hands("helper", "analyst", plan());
+    tester.accepts(7);
+    tester.completes(5, Outcome::Success, plan());
+    tester.rejects(8, "no");
+    let run = replay(tester.run.id, as_before(tester.log())).unwrap();
+    let scopes: Vec<&CounterScope> = run.counters.iter().map(|it| &it.scope).collect();
+    assert!(matches!(scopes[..], [CounterScope::Rounds(_)]), "{scopes:?}");
+    let rest = Run { counters: tester.run.counters.clone(), ..run.clone() };
+    let given = run.given.iter().map(|it| it.is_rework).collect::<Vec<_>>();
+    assert_eq!(given, [false], "not known then");
+    assert_eq!(rest.handoffs, tester.run.handoffs, "nothing else differs");
+
+    tester.run = run;
+    let create = Command::Create(create("analyst", "implementer", plan()));
+    let decision = tester.would(&create).unwrap();
+    assert_eq!(decision.run.entries(&id("implement")), 1);
+    assert_eq!(decision.run.all_rounds().next().unwrap().1.n, 1);
+}

@@ -1,0 +1,163 @@
+//! Every cycle ends: a step is entered by work only so often, a holder delegates only so many
+//! parts, and an agent is sent to clear a blocked step only so often. Beyond that a person is asked.
+
+use super::draft::Draft;
+use super::gate::gate_between;
+use super::offer::Offer;
+use crate::content::ContentId;
+use crate::event::StepEntry;
+use crate::gate::{Answer, Gate, GateCause, ReachedLimit};
+use crate::hash::Hash;
+use crate::names::StepId;
+use crate::outcome::Outcome;
+use crate::package::{Package, findings_hash};
+use crate::run::{CounterScope, Handoff, Party};
+use crate::workflow::{Edge, Place, Step, StepLimits, Target};
+
+/// How work that an agent sends along `edge` enters the step there; `None` at the end.
+pub(super) fn entry_along(edge: &Edge, package: Option<&Package>) -> Option<StepEntry> {
+    match edge.to {
+        Target::Complete => return None,
+        Target::Step(_) => {}
+    }
+    Some(match edge.on {
+        Outcome::Blocked => StepEntry::Blocked,
+        Outcome::Failure | Outcome::Unknown => StepEntry::Rework { findings: found(package) },
+        Outcome::Success
+        | Outcome::NeedsReview
+        | Outcome::NeedsClarification
+        | Outcome::Skipped => {
+            if edge.is_back {
+                StepEntry::Rework { findings: found(package) }
+            } else {
+                StepEntry::Onward
+            }
+        }
+    })
+}
+
+fn found(package: Option<&Package>) -> Option<Hash> {
+    package.and_then(|it| findings_hash(&it.findings()))
+}
+
+/// The gate that opens instead of `offer`, where work would enter a step once too often, or with
+/// the findings with which its sender has just sent it back already.
+pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
+    let entry = offer.entry?;
+    let step = offer.to.place.as_step()?;
+    let (cause, limit) = match entries_reached(draft, step) {
+        Some(limit) => (GateCause::Entries, Some(limit)),
+        None if finds_the_same(draft, &offer.from, entry) => (GateCause::SameFindings, None),
+        None => return None,
+    };
+    let (asker, package) = match entry {
+        StepEntry::Rework { .. } => (offer.from.clone(), given_to(draft, &offer.from.place)),
+        StepEntry::Onward | StepEntry::Blocked => {
+            let asker = who_asked_for_it(draft, &offer.from.place);
+            (asker.unwrap_or_else(|| offer.from.clone()), offer.package)
+        }
+    };
+    Some(Gate {
+        given: offer.package,
+        sender: Some(offer.from.clone()),
+        has_lost_lease: offer.has_lost_lease,
+        warnings: offer.warning_words(),
+        limit,
+        ..gate_between(cause, asker, offer.to.clone(), package, offer.reason, &offer.forward)
+    })
+}
+
+fn entries_reached(draft: &Draft<'_>, step: &StepId) -> Option<ReachedLimit> {
+    let (n, most) = (draft.run.entries(step), draft.workflow().entries_of(step));
+    (n >= most).then_some(ReachedLimit { n, most })
+}
+
+/// Twice in a row, whichever steps were in between.
+fn finds_the_same(draft: &Draft<'_>, sender: &Party, entry: StepEntry) -> bool {
+    let (StepEntry::Rework { findings: Some(now) }, Some(step)) = (entry, sender.place.as_step())
+    else {
+        return false;
+    };
+    let before = draft.run.counter(&CounterScope::Entries(step.clone()));
+    before.is_some_and(|it| it.findings == Some(now))
+}
+
+fn given_to(draft: &Draft<'_>, place: &Place) -> Option<ContentId> {
+    draft.run.given(place).and_then(|it| it.package).or(draft.run.package)
+}
+
+/// The step that sent the work back, found by who gave it to whom.
+fn who_asked_for_it(draft: &Draft<'_>, from: &Place) -> Option<Party> {
+    let mut place = from;
+    // A path of senders that is longer than this goes in a circle.
+    for _ in &draft.workflow().steps {
+        let given = draft.run.given(place)?;
+        if given.is_rework {
+            return Some(given.sender.clone()).filter(|it| it.place.is_step());
+        }
+        place = &given.sender.place;
+    }
+    None
+}
+
+/// Whether one part more is too much for the holding that it belongs to, however deep it is in it.
+pub(super) fn delegations_reached(draft: &Draft<'_>, held: &Handoff) -> Option<ReachedLimit> {
+    let holding = draft.run.outermost(held.no);
+    let place = draft.run.handoff(holding).map(|it| &it.to.place);
+    let step = place.and_then(|it| draft.step_at(it));
+    let most = step.map_or_else(|| StepLimits::default().delegations, |it| it.limits.delegations);
+    let n = draft.run.count_of(&CounterScope::Delegations(holding));
+    (n >= most).then_some(ReachedLimit { n, most })
+}
+
+/// Whether agents were sent to clear the step as often as it allows.
+pub(super) fn blocks_reached(draft: &Draft<'_>, step: &Step) -> Option<ReachedLimit> {
+    let n = draft.run.count_of(&CounterScope::Blocks(step.id.clone()));
+    let most = step.limits.blocks;
+    (n >= most).then_some(ReachedLimit { n, most })
+}
+
+/// The steps that are counted anew once a person has answered `gate`: the one that the gate is on,
+/// or that the gate's edge leads to; at a limit also those that go round with it.
+pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<StepId> {
+    if *answer == Answer::Abort {
+        return Vec::new();
+    }
+    let mut places = vec![&gate.worker.place];
+    let is_limit = match gate.cause {
+        GateCause::Rounds | GateCause::SameFindings | GateCause::Entries => true,
+        GateCause::Delegations
+        | GateCause::Failure
+        | GateCause::Unrecoverable
+        | GateCause::Blocked
+        | GateCause::NeedsClarification
+        | GateCause::NeedsReview
+        | GateCause::Declared
+        | GateCause::Checks
+        | GateCause::Escalation
+        | GateCause::Questions
+        | GateCause::LostLease
+        | GateCause::Expired => false,
+    };
+    if is_limit {
+        places.extend([&gate.asker.place, &gate.forward.from, &gate.forward.to]);
+    }
+    let mut steps: Vec<&StepId> = places.into_iter().filter_map(Place::as_step).collect();
+    if is_limit {
+        let cycles = draft.workflow().graph().cycles().iter();
+        let turning: Vec<&StepId> =
+            cycles.filter(|cycle| steps.iter().any(|it| cycle.contains(it))).flatten().collect();
+        steps.extend(turning);
+    }
+    let is_counted = |step: &StepId| {
+        let scopes = [CounterScope::Entries(step.clone()), CounterScope::Blocks(step.clone())];
+        scopes.iter().any(|it| draft.run.counter(it).is_some())
+    };
+    let mut counted: Vec<StepId> = Vec::new();
+    for step in steps {
+        if !counted.contains(step) && is_counted(step) {
+            counted.push(step.clone());
+        }
+    }
+    counted
+}

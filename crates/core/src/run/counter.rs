@@ -1,0 +1,188 @@
+//! What a run counts, so that every cycle of its workflow ends: one table, by branch, scope and
+//! key. A limit compares `n` with what the workflow allows and people have granted.
+
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{EdgeKey, HandoffNo, Run, is_first_branch};
+use crate::hash::Hash;
+use crate::names::StepId;
+
+/// One row of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "StoredCounter")]
+pub struct RunCounter {
+    /// Each branch counts its own; there is one until a step fans out.
+    pub branch: u16,
+    pub scope: CounterScope,
+    pub n: u32,
+    /// What people have granted beyond the workflow's limit.
+    pub n_extra: u32,
+    /// On an edge, the findings of the last reject; at a step, those with which the step last asked
+    /// for rework. The same twice in a row is a circle.
+    pub findings: Option<Hash>,
+}
+
+/// What a counter counts, and the key: of which edge, step or handoff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CounterScope {
+    /// Rejects of work that came along an edge. Only a person's answer grants more.
+    Rounds(EdgeKey),
+    /// Entries of a step by work. Only a person's answer resets it.
+    Entries(StepId),
+    /// Parts of the work that were delegated during one holding. Forgotten when the holding ends.
+    Delegations(HandoffNo),
+    /// Blocks of a step that other agents were sent to clear, since the step last ended with
+    /// another outcome.
+    Blocks(StepId),
+}
+
+/// Rounds are stored as they were when nothing else was counted: a state written then stays as it
+/// is, letter for letter.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredCounter {
+    Rounds {
+        #[serde(default)]
+        branch: u16,
+        edge: EdgeKey,
+        n_rejects: u32,
+        n_extra: u32,
+        findings: Option<Hash>,
+    },
+    Other {
+        #[serde(default)]
+        branch: u16,
+        of: OtherScope,
+        n: u32,
+        #[serde(default)]
+        n_extra: u32,
+        #[serde(default)]
+        findings: Option<Hash>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OtherScope {
+    Entries(StepId),
+    Delegations(HandoffNo),
+    Blocks(StepId),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum OtherScopeRef<'a> {
+    Entries(&'a StepId),
+    Delegations(HandoffNo),
+    Blocks(&'a StepId),
+}
+
+impl From<StoredCounter> for RunCounter {
+    fn from(stored: StoredCounter) -> Self {
+        match stored {
+            StoredCounter::Rounds { branch, edge, n_rejects, n_extra, findings } => {
+                Self { branch, scope: CounterScope::Rounds(edge), n: n_rejects, n_extra, findings }
+            }
+            StoredCounter::Other { branch, of, n, n_extra, findings } => {
+                let scope = match of {
+                    OtherScope::Entries(step) => CounterScope::Entries(step),
+                    OtherScope::Delegations(handoff) => CounterScope::Delegations(handoff),
+                    OtherScope::Blocks(step) => CounterScope::Blocks(step),
+                };
+                Self { branch, scope, n, n_extra, findings }
+            }
+        }
+    }
+}
+
+impl Serialize for RunCounter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let of = match &self.scope {
+            CounterScope::Rounds(edge) => return self.serialize_rounds(edge, serializer),
+            CounterScope::Entries(step) => OtherScopeRef::Entries(step),
+            CounterScope::Delegations(handoff) => OtherScopeRef::Delegations(*handoff),
+            CounterScope::Blocks(step) => OtherScopeRef::Blocks(step),
+        };
+        let mut row = serializer.serialize_struct("RunCounter", 5)?;
+        if !is_first_branch(&self.branch) {
+            row.serialize_field("branch", &self.branch)?;
+        }
+        row.serialize_field("of", &of)?;
+        row.serialize_field("n", &self.n)?;
+        if self.n_extra > 0 {
+            row.serialize_field("n_extra", &self.n_extra)?;
+        }
+        if let Some(findings) = &self.findings {
+            row.serialize_field("findings", findings)?;
+        }
+        row.end()
+    }
+}
+
+impl RunCounter {
+    fn serialize_rounds<S: Serializer>(
+        &self,
+        edge: &EdgeKey,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut row = serializer.serialize_struct("RunCounter", 5)?;
+        if !is_first_branch(&self.branch) {
+            row.serialize_field("branch", &self.branch)?;
+        }
+        row.serialize_field("edge", edge)?;
+        row.serialize_field("n_rejects", &self.n)?;
+        row.serialize_field("n_extra", &self.n_extra)?;
+        row.serialize_field("findings", &self.findings)?;
+        row.end()
+    }
+
+    /// Whether it is the one of the only branch for `scope`; fan-out will ask by branch.
+    fn is_of(&self, scope: &CounterScope) -> bool {
+        is_first_branch(&self.branch) && self.scope == *scope
+    }
+}
+
+impl Run {
+    pub fn counter(&self, scope: &CounterScope) -> Option<&RunCounter> {
+        self.counters.iter().find(|it| it.is_of(scope))
+    }
+
+    /// How often it happened; 0 where nothing was counted yet.
+    pub fn count_of(&self, scope: &CounterScope) -> u32 {
+        self.counter(scope).map_or(0, |it| it.n)
+    }
+
+    /// The rejects of work that came along an edge.
+    pub fn rounds(&self, edge: &EdgeKey) -> Option<&RunCounter> {
+        self.all_rounds().find(|(it, _)| *it == edge).map(|(_, counter)| counter)
+    }
+
+    /// Every edge whose work was rejected, in the order of the first reject.
+    pub fn all_rounds(&self) -> impl Iterator<Item = (&EdgeKey, &RunCounter)> {
+        self.counters.iter().filter_map(|it| match &it.scope {
+            CounterScope::Rounds(edge) if is_first_branch(&it.branch) => Some((edge, it)),
+            CounterScope::Rounds(_)
+            | CounterScope::Entries(_)
+            | CounterScope::Delegations(_)
+            | CounterScope::Blocks(_) => None,
+        })
+    }
+
+    /// How often work entered a step, since a person last decided about it.
+    pub fn entries(&self, step: &StepId) -> u32 {
+        self.count_of(&CounterScope::Entries(step.clone()))
+    }
+
+    pub(crate) fn counter_mut(&mut self, scope: CounterScope) -> &mut RunCounter {
+        let index = self.counters.iter().position(|it| it.is_of(&scope)).unwrap_or_else(|| {
+            self.counters.push(RunCounter { branch: 0, scope, n: 0, n_extra: 0, findings: None });
+            self.counters.len() - 1
+        });
+        &mut self.counters[index]
+    }
+
+    pub(crate) fn forget_counter(&mut self, scope: &CounterScope) {
+        self.counters.retain(|it| !it.is_of(scope));
+    }
+}

@@ -1,0 +1,196 @@
+//! Every cycle ends: agents do whatever they may in workflows that are drawn at random, with no
+//! other aim than to go round. Every run ends or waits for a person, after no more handoffs than
+//! its workflow implies, and no step is entered more often than it allows.
+//!
+//! Operators do nothing here, people neither: a run that waits for a person has kept the promise.
+
+mod moves;
+mod workflows;
+
+use std::collections::BTreeMap;
+
+use baton_core::agent::Agent;
+use baton_core::command::Command;
+use baton_core::decide::{self, Decision, DecisionContext, First, RunStart};
+use baton_core::event::{Created, Event, HandoffEvent};
+use baton_core::gate::{GateCause, GateKind};
+use baton_core::lint::Settings;
+use baton_core::names::{AgentId, Principal, StepId, StoryKey};
+use baton_core::registry::Agents;
+use baton_core::run::{Baton, Run, RunId, Wait};
+use baton_core::workflow::{Place, Workflow};
+use baton_engine::{Clock, FixedClock};
+use uuid::Uuid;
+
+use crate::gate_walks::dice::Dice;
+use crate::world::BEGINNING;
+
+const N_WALKS: u64 = 10_000;
+
+/// Moves in a row that the rules may refuse before a walk is given up.
+const PATIENCE: usize = 40;
+
+/// How the walks ended, so that walks that never go round are noticed.
+#[derive(Debug, Default)]
+struct Met {
+    n_completed: u64,
+    n_loose: u64,
+    by_cause: BTreeMap<&'static str, u64>,
+    n_stuck: u64,
+    longest: u32,
+}
+
+struct Walk<'a> {
+    seed: u64,
+    dice: Dice,
+    workflow: &'a Workflow,
+    agents: &'a Agents,
+    clock: FixedClock,
+    run: Run,
+    /// Handoffs that agents made.
+    n_made: u32,
+    entered: BTreeMap<StepId, u32>,
+    trail: Vec<Command>,
+}
+
+#[test]
+fn every_run_ends_or_waits_for_a_person_within_the_bound_of_its_workflow() {
+    let agents = Agents::new(workflows::AGENTS.map(|it| Agent::unknown(agent(it))));
+    let mut met = Met::default();
+    for seed in 0..N_WALKS {
+        let mut dice = Dice::new(seed);
+        let workflow = workflows::drawn(&mut dice);
+        Walk::new(seed, dice, &workflow, &agents).goes(&mut met);
+    }
+    let asked = |cause: GateCause| met.by_cause.get(cause.name()).copied().unwrap_or_default();
+    let each = N_WALKS / 50;
+    assert!(met.n_completed > each, "{met:?}");
+    assert!(asked(GateCause::Entries) > 5 * each, "{met:?}");
+    assert!(asked(GateCause::Rounds) > each / 4, "{met:?}");
+    assert!(asked(GateCause::SameFindings) > each / 8, "{met:?}");
+    assert!(asked(GateCause::Delegations) > each / 4, "{met:?}");
+    assert!(asked(GateCause::Blocked) > each / 4, "{met:?}");
+    assert!(met.n_stuck < each, "{met:?}");
+}
+
+/// The handoffs that agents can make at most before the run ends or a person is asked.
+fn bound(workflow: &Workflow) -> u32 {
+    let limits = &workflow.limits;
+    let n_entries: u32 = workflow.steps.iter().map(|it| workflow.entries_of(&it.id)).sum();
+    // Each entry is held, and held again after each retry.
+    let n_held = n_entries * (1 + limits.retries);
+    let n_parts = workflow.steps.iter().map(|it| it.limits.delegations).max().unwrap_or_default();
+    // A delegate's part and its return; and both again for each round between any two of them.
+    let n_places = (workflow.steps.len() + workflows::AGENTS.len()) as u32;
+    let n_pairs = n_places * workflows::AGENTS.len() as u32;
+    let delegated = 2 * n_held * n_parts + 2 * (limits.rounds + 1) * n_pairs;
+    // Each holding may end with an error for the orchestrator, and with a row that asks or informs.
+    n_entries + n_held + 2 * n_held + delegated + 2
+}
+
+impl<'a> Walk<'a> {
+    fn new(seed: u64, dice: Dice, workflow: &'a Workflow, agents: &'a Agents) -> Self {
+        let clock = FixedClock::at(BEGINNING);
+        let start = RunStart {
+            run: RunId(Uuid::from_u128(1)),
+            story: StoryKey::parse("a story").unwrap(),
+            owner: Principal::parse("ada").unwrap(),
+            first: First::Handoff(moves::start(workflow)),
+        };
+        let ground = ground(workflow, agents, &clock);
+        let decision = decide::start(&start, ground).unwrap();
+        let mut walk = Self {
+            seed,
+            dice,
+            workflow,
+            agents,
+            clock,
+            run: decision.run.clone(),
+            n_made: 0,
+            entered: BTreeMap::new(),
+            trail: Vec::new(),
+        };
+        walk.arrives(decision);
+        walk
+    }
+
+    fn goes(&mut self, met: &mut Met) {
+        let most = bound(self.workflow);
+        let mut n_refused = 0;
+        while let Some(command) = moves::draw(&mut self.dice, self.workflow, &self.run) {
+            let ground = ground(self.workflow, self.agents, &self.clock);
+            match decide::decide(&self.run, &command, ground) {
+                Ok(decision) => {
+                    n_refused = 0;
+                    self.trail.push(command);
+                    self.arrives(decision);
+                    assert!(self.n_made <= most, "more than {most}: {}", self.story());
+                }
+                Err(_) => n_refused += 1,
+            }
+            if n_refused > PATIENCE {
+                break;
+            }
+        }
+        met.longest = met.longest.max(self.n_made);
+        self.ends(met, n_refused);
+    }
+
+    fn arrives(&mut self, decision: Decision) {
+        for event in &decision.events {
+            let Event::Handoff(HandoffEvent::Created(created)) = event else { continue };
+            self.n_made += 1;
+            if let Some(step) = entered(created) {
+                let n = self.entered.entry(step.clone()).or_default();
+                *n += 1;
+                let (n, most) = (*n, self.workflow.entries_of(step));
+                assert!(n <= most, "`{step}` was entered {n} times of {most}: {}", self.story());
+            }
+        }
+        self.run = decision.run;
+    }
+
+    fn ends(&self, met: &mut Met, n_refused: usize) {
+        match self.run.baton() {
+            Baton::Done => met.n_completed += 1,
+            Baton::Loose { .. } => met.n_loose += 1,
+            Baton::Parked { on: Wait::Person, .. } => {
+                let (_, gate) = self.run.gate().expect("a person is asked");
+                assert_ne!(gate.kind, GateKind::Advisory, "{}", self.story());
+                *met.by_cause.entry(gate.cause.name()).or_default() += 1;
+            }
+            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } => {
+                assert!(n_refused > PATIENCE, "{}", self.story());
+                met.n_stuck += 1;
+            }
+        }
+    }
+
+    fn story(&self) -> String {
+        let Self { seed, trail, workflow, run, .. } = self;
+        format!("seed {seed}, by {trail:#?}\nin {workflow:#?}\nthe run is {run:#?}")
+    }
+}
+
+/// The step that a handoff brings work to, but not a retry, or what a delegate brings back.
+fn entered(created: &Created) -> Option<&StepId> {
+    let is_work = created.attempt == 1 && created.brings.is_none();
+    match &created.to.place {
+        Place::Step(step) if is_work => Some(step),
+        Place::Step(_) | Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    }
+}
+
+fn ground<'a>(
+    workflow: &'a Workflow,
+    agents: &'a Agents,
+    clock: &'a FixedClock,
+) -> DecisionContext<'a> {
+    static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
+    let (now, fresh) = (clock.now(), clock.as_fresh());
+    DecisionContext { workflow, agents, now, fresh, lint: &LINT, visited: None }
+}
+
+fn agent(name: &str) -> AgentId {
+    AgentId::parse(name).unwrap()
+}
