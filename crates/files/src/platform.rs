@@ -170,7 +170,7 @@ fn of_stat(stat: &Stat) -> FileEntry {
     let identity = FileIdentity { device: stat.st_dev as u64, inode: stat.st_ino as u64 };
     #[expect(clippy::unnecessary_cast, reason = "see above")]
     let (n_bytes, n_links) = (stat.st_size as u64, stat.st_nlink as u64);
-    #[expect(clippy::unnecessary_cast, clippy::useless_conversion, reason = "see above")]
+    #[expect(clippy::unnecessary_cast, reason = "see above")]
     let (written, changed) = (
         FileTime { seconds: stat.st_mtime as i64, nanoseconds: stat.st_mtime_nsec as i64 },
         FileTime { seconds: stat.st_ctime as i64, nanoseconds: stat.st_ctime_nsec as i64 },
