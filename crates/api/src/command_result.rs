@@ -43,6 +43,9 @@ pub struct Committed {
     pub kept: Vec<String>,
     /// What the contract recommends and the package lacks.
     pub warnings: Vec<String>,
+    /// The story did not exist: this command created it.
+    #[serde(default)]
+    pub adopted: bool,
 }
 
 /// What the command would do. Nothing was changed.
@@ -55,6 +58,9 @@ pub struct DryRun {
     /// The version that the run would have.
     pub version: u64,
     pub warnings: Vec<String>,
+    /// The story does not exist: the command would create it.
+    #[serde(default)]
+    pub adopted: bool,
 }
 
 /// A handoff, and the state that it would have.

@@ -195,6 +195,9 @@ pub struct NewHandoff {
     /// The key of a story: its open run, or a new one if it has none. This or `run`.
     #[schema(min_length = 1, max_length = 200)]
     pub story: Option<String>,
+    /// Creates the story if there is none of that key; otherwise an unknown key is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_story: bool,
     /// For a new run; if omitted, the workflow that has a matching edge.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub workflow: Option<String>,

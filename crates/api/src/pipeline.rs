@@ -60,7 +60,7 @@ pub struct PipelineRunState {
     /// For `start` and `continue`: numbers of the handoffs that were timed out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed_out: Option<Vec<u64>>,
-    /// For `start`: warnings about the story that it creates.
+    /// For `start`: what the contract recommends and the story lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

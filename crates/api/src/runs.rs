@@ -85,9 +85,12 @@ pub struct PassedGateDocument {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartRequest {
-    /// The key of an existing story; if omitted, the story that is next in order.
+    /// The key of a story; if omitted, the story that is next in order.
     #[schema(min_length = 1, max_length = 200)]
     pub story: Option<String>,
+    /// Creates the story if there is none of that key; otherwise an unknown key is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_story: bool,
     /// If omitted, the project's default workflow.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub workflow: Option<String>,

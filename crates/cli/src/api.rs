@@ -13,7 +13,7 @@ use baton_core::names::Principal;
 use baton_engine::{Clock as _, SystemClock};
 use baton_http::Local;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Request, Response};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -40,9 +40,6 @@ enum Transport {
     Alone { session: Box<Session>, local: Local },
     Served { server: RemoteServer, project: Option<Box<Project>> },
 }
-
-/// The `Host` of requests in this process: the default address of a server.
-const USUAL_HOST: HeaderValue = HeaderValue::from_static("127.0.0.1:4180");
 
 /// The API's maximum page size.
 const MOST_ROWS: &str = "500";
@@ -212,12 +209,9 @@ impl Api {
         Ok(request)
     }
 
-    async fn carry_out(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    async fn carry_out(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         match &self.way {
-            Transport::Alone { local, .. } => {
-                request.headers_mut().insert(HOST, USUAL_HOST);
-                Ok(local.send(request).await)
-            }
+            Transport::Alone { local, .. } => Ok(local.send(request).await),
             Transport::Served { server, .. } => server.send(request).await,
         }
     }

@@ -267,6 +267,9 @@ pub(crate) enum RunCommand {
     /// Hand a story in; without a key, the next one that is ready
     Start {
         story: Option<String>,
+        /// Make the story if there is none of that key
+        #[arg(long, requires = "story")]
+        new_story: bool,
         #[arg(long, value_name = "NAME")]
         workflow: Option<String>,
         /// The agent that gets it, where the first step has several

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use baton_api::Broken;
 use baton_core::document::Node;
 use baton_core::names::NameError;
-use baton_core::problem::Problem;
 use baton_core::shell::shell_word;
 use baton_engine::{EngineError, ErrorClass, Verified};
 use baton_files::FileError;
@@ -48,8 +47,6 @@ pub(crate) enum Failure {
     Payload(#[from] json::JsonError),
     #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
     File { file: String, problems: Vec<FileProblem> },
-    #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
-    Check { file: String, problems: Vec<Problem> },
     #[error("`{file}` cannot be read as {}: {error}", error.format.title())]
     Document { file: String, error: FormatError },
     #[error("{what}")]
@@ -176,7 +173,7 @@ impl Failure {
             Failure::Payload(error) => FailureClass::new(USAGE, error.code()),
             Failure::NotFound(_) => FailureClass::new(NOT_FOUND, "not_found"),
             Failure::Conflict(_) => FailureClass::new(CONFLICT, "conflict"),
-            Failure::File { .. } | Failure::Check { .. } => FailureClass::new(REFUSED, "bad_file"),
+            Failure::File { .. } => FailureClass::new(REFUSED, "bad_file"),
             Failure::Document { error, .. } => FailureClass::new(REFUSED, error.code()),
             Failure::Broken { .. } | Failure::Unsound(_) => FailureClass::new(REFUSED, "broken"),
             Failure::Files(error) => class_of_file(error),
@@ -216,11 +213,13 @@ impl Failure {
         self.class().fault
     }
 
+    /// The problems of a file of the project, where there are any.
+    pub(crate) fn file_problems(&self) -> &[FileProblem] {
+        if let Self::File { problems, .. } = self { problems } else { &[] }
+    }
+
     /// Each problem on a line of its own. Most failures have none.
     fn details(&self) -> Vec<String> {
-        if let Failure::Check { problems, .. } = self {
-            return problems.iter().map(ToString::to_string).collect();
-        }
         if let Failure::File { problems, .. } = self {
             return problems.iter().map(ToString::to_string).collect();
         }

@@ -1,34 +1,27 @@
 //! A project on disk: its `.baton` folder, its workflows and its agents.
 
+mod loaded;
 mod source;
+mod watched;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use baton_core::contract::Profile;
-use baton_core::names::WorkflowName;
-use baton_core::problem::Problem;
-use baton_core::registry::Agents;
-use baton_core::workflow::Workflow;
-use baton_engine::{Catalog, Entry};
 use baton_files::{Dir, FileError, FileMode};
 use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
-use baton_wire::agent_file::{self, AgentFile};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
-use baton_wire::{builtin, workflow_file};
 
-pub(crate) use self::source::SourceFile;
-use self::source::{MOST_BYTES, files_in, merge};
+pub(crate) use self::loaded::{FileRole, LoadedFiles, WorkflowUse, tell_left_out};
+use self::source::MOST_BYTES;
+pub(crate) use self::source::{BUILT_IN, SourceFile};
+pub(crate) use self::watched::WatchedFiles;
 use crate::args::{Cli, CliCommand};
 use crate::failure::Failure;
 
 pub(crate) const FOLDER: &str = ".baton";
 pub(crate) const PROJECT_FILE: &str = "baton.toml";
-
-/// Other folders that may hold agents besides `.baton/agents`.
-const AGENT_FOLDERS: [&str; 2] = ["agents", "workflow-agents"];
 
 /// Everything below its folder comes with a repository, and is opened beneath the folder's handle.
 pub(crate) struct Project {
@@ -47,14 +40,9 @@ impl Project {
             Some(root) => named(root)?,
             None => nearest()?,
         };
-        let path = Path::new(FOLDER).join(PROJECT_FILE);
         // Reports what is there instead, where it is no folder.
         dir.subdir(FOLDER)?;
-        let file = match dir.read_text(&path, MOST_BYTES) {
-            Ok(text) => parsed(&dir.path().join(path), project_file::parse(&text))?,
-            Err(FileError::NotFound { .. }) => ProjectFile::default(),
-            Err(error) => return Err(error.into()),
-        };
+        let file = project_file_in(&dir)?;
         Ok(Self { root: dir.path().to_owned(), dir, file, data: None })
     }
 
@@ -130,61 +118,12 @@ impl Project {
 
     /// Every workflow by name; the project's file overrides the built-in one.
     pub(crate) fn workflows(&self) -> Vec<(String, SourceFile)> {
-        let folder = format!("{FOLDER}/workflows");
-        merge(builtin::workflows(), files_in(&self.dir, &folder, &["yaml", "yml"]))
+        source::workflows(&self.dir)
     }
 
-    pub(crate) fn agents(&self) -> Vec<(String, SourceFile)> {
-        let mut files = Vec::new();
-        let own = format!("{FOLDER}/agents");
-        for folder in AGENT_FOLDERS.into_iter().chain([own.as_str()]) {
-            files.extend(files_in(&self.dir, folder, &["md"]));
-        }
-        // Such a folder may hold anything, a README too: only a file with front matter is an agent.
-        files.retain(|(_, it)| it.may_be_agent());
-        merge(builtin::agents(), files)
-    }
-
-    pub(crate) fn agent_files(&self) -> Result<Vec<AgentFile>, Failure> {
-        self.agents().iter().map(|(_, it)| agent_in(it)).collect()
-    }
-
-    /// Everything that new runs may use, and the unreadable files: one bad file must not block a
-    /// run that is under way.
-    pub(crate) fn catalog(&self) -> (Catalog, Vec<Failure>) {
-        let mut unreadable = Vec::new();
-        let mut entries = Vec::new();
-        for (name, it) in self.workflows() {
-            match workflow_in(&it) {
-                Ok((workflow, _)) if workflow.name.as_str() != name => {
-                    unreadable.push(misnamed(&it.origin, workflow.name.as_str()));
-                }
-                Ok((workflow, text)) => {
-                    entries.push(Entry { workflow: Arc::new(workflow), text: text.to_owned() });
-                }
-                Err(failure) => unreadable.push(failure),
-            }
-        }
-        let mut agents = Vec::new();
-        for (name, it) in self.agents() {
-            match agent_in(&it) {
-                Ok(file) if file.agent.id.as_str() != name => {
-                    unreadable.push(misnamed(&it.origin, file.agent.id.as_str()));
-                }
-                Ok(file) => agents.push(file.agent),
-                Err(failure) => unreadable.push(failure),
-            }
-        }
-        let own = self.file.default_workflow.clone();
-        if let Some(own) = &own
-            && !entries.iter().any(|it| it.workflow.name == *own)
-        {
-            let message = format!("`{own}`, which `{PROJECT_FILE}` names, is no workflow here");
-            unreadable.push(Failure::NotFound(message));
-        }
-        let ours = || WorkflowName::parse(builtin::workflows().first()?.0).ok();
-        let catalog = Catalog::new(entries, Agents::new(agents), own.or_else(ours));
-        (catalog.with_lint(self.file.lint.clone()), unreadable)
+    /// The project's agents and workflows, and what is wrong with the others.
+    pub(crate) fn load(&self) -> LoadedFiles {
+        LoadedFiles::of(&self.dir)
     }
 }
 
@@ -221,24 +160,17 @@ fn nearest() -> Result<Dir, Failure> {
     Err(Failure::NotFound(message.to_owned()))
 }
 
-/// A parsed workflow file, and its text.
-pub(crate) fn workflow_in(source: &SourceFile) -> Result<(Workflow, &str), Failure> {
-    let text = source.text()?;
-    Ok((parsed(Path::new(&source.origin), workflow_file::parse(text))?, text))
-}
-
-pub(crate) fn agent_in(source: &SourceFile) -> Result<AgentFile, Failure> {
-    parsed(Path::new(&source.origin), agent_file::parse(source.text()?))
+/// What `baton.toml` says; a project may have none.
+fn project_file_in(dir: &Dir) -> Result<ProjectFile, Failure> {
+    let path = Path::new(FOLDER).join(PROJECT_FILE);
+    match dir.read_text(&path, MOST_BYTES) {
+        Ok(text) => parsed(&dir.path().join(path), project_file::parse(&text)),
+        Err(FileError::NotFound { .. }) => Ok(ProjectFile::default()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The parsed file, or every problem in it.
 pub(crate) fn parsed<T>(path: &Path, result: Result<T, Vec<FileProblem>>) -> Result<T, Failure> {
     result.map_err(|problems| Failure::File { file: path.display().to_string(), problems })
-}
-
-/// A file must be named after its contents: two names for one thing would hide one of them.
-fn misnamed(file: &str, name: &str) -> Failure {
-    let message = format!("`{name}` has to stand in a file of that name");
-    let problems = vec![Problem::new("name", "misnamed", message)];
-    Failure::Check { file: file.to_owned(), problems }
 }

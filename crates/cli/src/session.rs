@@ -19,7 +19,7 @@ use crate::args::Cli;
 use crate::data::{finish_interrupted, staging_in};
 use crate::failure::Failure;
 use crate::lost_data;
-use crate::project::Project;
+use crate::project::{Project, WatchedFiles, tell_left_out};
 use crate::show;
 use crate::workspace::Folder;
 
@@ -60,12 +60,11 @@ impl Session {
     ) -> Result<Self, Failure> {
         finish_interrupted(lock.dir())?;
         lost_data::refuse(&project, lock.dir())?;
-        let (catalog, unreadable) = project.catalog();
-        for failure in &unreadable {
-            show::note(&format!(
-                "{} {failure}; `baton doctor` tells more",
-                show::warn("left out:")
-            ));
+        let (files, catalog) = WatchedFiles::of(&project)?;
+        match purpose {
+            Purpose::Change | Purpose::Read => tell_left_out(&catalog),
+            // These commands use no workflow, or report on all files.
+            Purpose::Inspect => {}
         }
         let opened = open_for(&project, lock.dir(), purpose).await;
         let opened = opened.map_err(|it| lost_data::name_copy(&project, lock.dir(), it))?;
@@ -80,6 +79,7 @@ impl Session {
         let store = Arc::new(store);
         tell_of_mark(&project, store.as_ref()).await?;
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
+        let engine = engine.with_catalog_source(Arc::new(files));
         let data = lock.dir().own_entry()?.identity;
         let folder = Folder { dir: project.dir.again()?, data };
         let engine = engine.with_workspace(Arc::new(folder));

@@ -43,8 +43,14 @@ pub enum Refusal {
         outcome: Option<Outcome>,
         known: String,
     },
-    #[error("the step `{step}` has several ways on for `{outcome}`; name one of {choices}")]
-    ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
+    #[error("{}", choose(step, outcome, choices))]
+    ChooseReceiver {
+        step: StepId,
+        /// How the step ended, or [`Refusal::START`].
+        outcome: &'static str,
+        /// The agents that may be named.
+        choices: Vec<AgentId>,
+    },
     #[error(
         "the document says `{phase}` for `handoff.next_phase`, but {why}; correct the one or the other"
     )]
@@ -132,6 +138,9 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// In place of an outcome, where a run starts at the step.
+    pub const START: &'static str = "start";
+
     /// A stable code that callers may match on; the message may change, this may not.
     pub fn code(&self) -> &'static str {
         self.row().0
@@ -202,6 +211,23 @@ fn broken(contract: Option<&str>) -> String {
     contract.map_or_else(
         || "the linter does not let the package through".to_owned(),
         |it| format!("the package breaks the contract `{it}`"),
+    )
+}
+
+fn choose(step: &StepId, outcome: &str, choices: &[AgentId]) -> String {
+    if outcome == Refusal::START {
+        let agents = match choices.len() {
+            1 => "one agent".to_owned(),
+            2 => "two agents".to_owned(),
+            n => format!("{n} agents"),
+        };
+        let options: Vec<String> = choices.iter().map(|it| format!("`--to {it}`")).collect();
+        return format!("`{step}` has {agents}: add {}", options.join(" or "));
+    }
+    let names: Vec<String> = choices.iter().map(|it| format!("`{it}`")).collect();
+    format!(
+        "the step `{step}` has several ways on for `{outcome}`; name one of {}",
+        names.join(", ")
     )
 }
 

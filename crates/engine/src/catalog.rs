@@ -2,6 +2,7 @@
 //! the catalog is for new ones.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use baton_core::lint::Settings;
@@ -9,6 +10,8 @@ use baton_core::names::{AgentId, WorkflowName};
 use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_store::Definition;
+
+use baton_wire::suggest::{did_you_mean, nearest};
 
 use crate::error::EngineError;
 
@@ -18,6 +21,24 @@ pub struct Catalog {
     agents: Agents,
     default: Option<WorkflowName>,
     lint: Settings,
+    left_out: Vec<LeftOutFile>,
+}
+
+/// A file of the project that has problems, and is not used as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOutFile {
+    /// The file's name without its extension, which would be that of the agent or the workflow.
+    pub name: String,
+    /// Where it is, for people.
+    pub file: String,
+    /// What is wrong, and what to do about it.
+    pub why: String,
+}
+
+impl fmt::Display for LeftOutFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file, self.why)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -34,7 +55,17 @@ impl Catalog {
         default: Option<WorkflowName>,
     ) -> Self {
         let workflows = workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
-        Self { workflows, agents, default, lint: Settings::default() }
+        Self { workflows, agents, default, lint: Settings::default(), left_out: Vec::new() }
+    }
+
+    /// With the files that are not used.
+    #[must_use]
+    pub fn with_left_out(self, left_out: Vec<LeftOutFile>) -> Self {
+        Self { left_out, ..self }
+    }
+
+    pub fn left_out(&self) -> &[LeftOutFile] {
+        &self.left_out
     }
 
     /// With the project's linter settings.
@@ -60,9 +91,32 @@ impl Catalog {
     }
 
     pub fn workflow(&self, name: &WorkflowName) -> Result<&Entry, EngineError> {
-        self.workflows
-            .get(name)
-            .ok_or_else(|| EngineError::NoSuchWorkflow { name: name.clone(), known: self.names() })
+        self.workflows.get(name).ok_or_else(|| EngineError::NoSuchWorkflow {
+            name: name.clone(),
+            known: self.hint_for_workflow(name.as_str()),
+        })
+    }
+
+    /// What to do about the name of a workflow that is not there: its file may be left out, or it is
+    /// mistyped.
+    pub fn hint_for_workflow(&self, name: &str) -> String {
+        let names: Vec<&str> = self.workflows.keys().map(WorkflowName::as_str).collect();
+        self.hint_for_file(name).unwrap_or_else(|| did_you_mean(name, &names))
+    }
+
+    /// As [`Catalog::hint_for_workflow`], for an agent.
+    pub fn hint_for_agent(&self, name: &str) -> String {
+        let mut names: Vec<&str> = self.agents.iter().map(|it| it.id.as_str()).collect();
+        names.extend([AgentId::HUMAN, AgentId::ORCHESTRATOR]);
+        if name == "complete" {
+            return format!("a run ends with a handoff to `{}`", AgentId::ORCHESTRATOR);
+        }
+        self.hint_for_file(name).unwrap_or_else(|| did_you_mean(name, &names))
+    }
+
+    fn hint_for_file(&self, name: &str) -> Option<String> {
+        let file = self.left_out.iter().find(|it| it.name == name)?;
+        Some(format!("its file is left out: {file}"))
     }
 
     /// The workflow for a new run: the requested one, else the project's default if it fits, else
@@ -83,7 +137,7 @@ impl Catalog {
         match (fitting.next(), fitting.next()) {
             (Some(only), None) => Ok(only),
             (Some(_), Some(_)) | (None, _) => {
-                Err(EngineError::WorkflowUnclear { known: self.names() })
+                Err(EngineError::WorkflowUnclear { known: self.names(), why: self.no_default() })
             }
         }
     }
@@ -114,6 +168,16 @@ impl Catalog {
             || agent.is_orchestrator()
             || self.agents.find(agent).is_some()
             || self.workflows.values().any(does_a_step)
+    }
+
+    /// Why the project's own workflow is not used, where it names one that is not there.
+    pub fn no_default(&self) -> Option<String> {
+        let own = self.default.as_ref().filter(|it| !self.workflows.contains_key(*it))?;
+        let names: Vec<&str> = self.workflows.keys().map(WorkflowName::as_str).collect();
+        let near = nearest(own.as_str(), &names).map(|it| format!("; did you mean `{it}`?"));
+        let hint = self.hint_for_file(own.as_str()).map(|it| format!("; {it}")).or(near);
+        let hint = hint.unwrap_or_default();
+        Some(format!("`baton.toml` names the workflow `{own}`, which is not here{hint}"))
     }
 
     fn names(&self) -> String {

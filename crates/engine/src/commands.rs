@@ -38,12 +38,12 @@ impl Engine {
         match outcome {
             // No edge leads to an agent that does not exist: report the unknown agent.
             Err(EngineError::Refused { refusal: Refusal::NotAnEdge { .. }, .. })
-                if !self.catalog.knows(&to) =>
+                if !self.catalog().knows(&to) =>
             {
                 Err(EngineError::refused(Refusal::UnknownAgent { agent: to }))
             }
             Err(EngineError::Refused { refusal: Refusal::NotAnEdge { .. }, .. })
-                if !self.catalog.knows(&from) =>
+                if !self.catalog().knows(&from) =>
             {
                 Err(EngineError::refused(Refusal::UnknownAgent { agent: from }))
             }
@@ -191,7 +191,8 @@ impl Engine {
         {
             return self.on_run(caller, row.run.id, Command::Create(create)).await;
         }
-        let entry = self.catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
+        let catalog = self.fresh_catalog();
+        let entry = catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
         if let Some(row) = latest
             && !decide::is_first_edge(&entry.workflow, &create)
         {

@@ -22,8 +22,12 @@ pub enum EngineError {
     NoSuchRun { which: String },
     #[error("story `{key}` has no run; `baton run start {}` starts one", shell_word(key.as_str()))]
     StoryWithoutRun { key: StoryKey },
-    #[error("there is no story `{key}`")]
-    NoSuchStory { key: StoryKey },
+    #[error("there is no story `{key}`; {}", story_hint(key, near.as_ref()))]
+    NoSuchStory {
+        key: StoryKey,
+        /// The story that was probably meant.
+        near: Option<StoryKey>,
+    },
     #[error("`{name}` means both {what}; say {spellings}")]
     AmbiguousName {
         name: String,
@@ -37,10 +41,21 @@ pub enum EngineError {
     BadName(NameError),
     #[error("the story `{key}` is too large: {}", listed(problems))]
     StoryTooLarge { key: StoryKey, problems: Vec<Problem> },
-    #[error("there is no workflow `{name}`; known: {known}")]
-    NoSuchWorkflow { name: WorkflowName, known: String },
-    #[error("it is not clear which workflow is meant; name one of: {known}")]
-    WorkflowUnclear { known: String },
+    #[error("there is no workflow `{name}`; {known}")]
+    NoSuchWorkflow {
+        name: WorkflowName,
+        /// The workflow that was probably meant, or those that there are.
+        known: String,
+    },
+    #[error(
+        "{}it is not clear which workflow is meant; add `--workflow NAME` (in the API `workflow`) with \
+         one of: {known}", sentence(why.as_deref())
+    )]
+    WorkflowUnclear {
+        known: String,
+        /// Why the project's own one is not used.
+        why: Option<String>,
+    },
     #[error("the story `{story}` is under way as run {number} already")]
     AlreadyOpen { story: StoryKey, number: u64 },
     #[error(
@@ -72,6 +87,11 @@ pub enum EngineError {
         "{handoff} is for `{to}`, who is not started with a prompt; `baton inbox` shows what people are asked"
     )]
     NoPrompt { handoff: HandoffNo, to: AgentId },
+    #[error(
+        "no server of this project is running, so there is no address for the agent; `baton serve` starts \
+         one, `--url` gives another, and `--face cli` needs none"
+    )]
+    NoServer,
     #[error(
         "the prompt of `{agent}` has names that Baton does not know: {unknown}; known: {known}"
     )]
@@ -145,6 +165,7 @@ impl EngineError {
             EngineError::SenderUnknown => "sender_unknown",
             EngineError::NothingAtHand { .. } => "nothing_at_hand",
             EngineError::NoPrompt { .. } => "no_prompt",
+            EngineError::NoServer => "no_server",
             EngineError::UnknownVariable { .. } => "unknown_variable",
             EngineError::Outdated { .. } => "outdated",
             EngineError::KeyReused => "key_reused",
@@ -175,6 +196,7 @@ impl EngineError {
             | EngineError::RunUnknown { .. }
             | EngineError::SenderUnknown
             | EngineError::NoPrompt { .. }
+            | EngineError::NoServer
             | EngineError::UnknownVariable { .. }
             | EngineError::KeyReused => ErrorClass::Unacceptable,
             EngineError::AmbiguousName { .. }
@@ -218,6 +240,15 @@ impl EngineError {
 fn listed(problems: &[Problem]) -> String {
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     problems.join("; ")
+}
+
+fn story_hint(key: &StoryKey, near: Option<&StoryKey>) -> String {
+    let near = near.map(|it| format!("did you mean `{it}`? ")).unwrap_or_default();
+    format!("{near}`baton story add {} --title \"...\"` adds it", shell_word(key.as_str()))
+}
+
+fn sentence(text: Option<&str>) -> String {
+    text.map(|it| format!("{it}. ")).unwrap_or_default()
 }
 
 fn or_none(candidates: &str) -> String {

@@ -10,6 +10,7 @@ mod cache;
 mod caller;
 mod can;
 mod catalog;
+mod catalog_source;
 mod clock;
 mod commands;
 mod error;
@@ -58,7 +59,9 @@ pub use crate::background::BackgroundTask;
 use crate::cache::{Cache, Loaded};
 pub use crate::caller::{Caller, CommandMode, Key};
 pub use crate::can::Can;
-pub use crate::catalog::{Catalog, Entry};
+pub use crate::catalog::{Catalog, Entry, LeftOutFile};
+use crate::catalog_source::CurrentCatalog;
+pub use crate::catalog_source::{CatalogKeeper, CatalogSource};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::RunTarget;
 pub use crate::error::{EngineError, ErrorClass};
@@ -86,7 +89,7 @@ const MOST_TRIES: usize = 100;
 pub struct Engine {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    catalog: Catalog,
+    catalog: CurrentCatalog,
     cache: Cache,
     leases: Leases,
     workspace: Option<Arc<dyn Workspace>>,
@@ -109,6 +112,8 @@ enum RunSource {
 struct NewRun {
     story: Option<Story>,
     definition: Option<Definition>,
+    /// The story is created with the run.
+    is_new_story: bool,
 }
 
 impl Engine {
@@ -121,11 +126,8 @@ impl Engine {
         let leases = Leases::new(clock.now());
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
+        let catalog = CurrentCatalog::new(catalog);
         Ok(Self { store, clock, catalog, cache, leases, workspace, tip, health, is_open })
-    }
-
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
     }
 
     pub fn clock(&self) -> &dyn Clock {
@@ -203,7 +205,8 @@ impl Engine {
                     return self.or_repeated(caller, Err(outdated)).await;
                 }
             }
-            let ground = self.ground(&loaded.workflow);
+            let catalog = self.catalog();
+            let ground = self.ground(&catalog, &loaded.workflow);
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,
                 // Another node may have moved the run since: refuse only after a fresh read.
@@ -250,7 +253,8 @@ impl Engine {
         let workflow = &loaded.workflow;
         let rows = self.rows_after(loaded, &decision, at).await?;
         let version = Version(loaded.version.0 + decision.events.len() as u64);
-        let outcome = CommandResult { run, version, done, rows, at, is_repeat: false };
+        let adopted = birth.is_new_story;
+        let outcome = CommandResult { run, version, done, rows, at, adopted, is_repeat: false };
         if caller.mode == CommandMode::DryRun || decision.events.is_empty() {
             return Ok(outcome);
         }
@@ -385,17 +389,17 @@ impl Engine {
         self.repeated(caller).await?.ok_or(error)
     }
 
-    fn ground<'a>(&'a self, workflow: &'a Workflow) -> DecisionContext<'a> {
+    fn ground<'a>(&'a self, catalog: &'a Catalog, workflow: &'a Workflow) -> DecisionContext<'a> {
         DecisionContext {
             visited: None,
             at: None,
             files: None,
             implied: builtin::contracts(),
             workflow,
-            agents: self.catalog.agents(),
+            agents: catalog.agents(),
             now: self.clock.now(),
             fresh: self.clock.as_fresh(),
-            lint: self.catalog.lint(),
+            lint: catalog.lint(),
         }
     }
 
@@ -422,7 +426,8 @@ impl Engine {
         if let Some(workflow) = self.cache.workflow(pin) {
             return Ok(workflow);
         }
-        let current = self.catalog.workflows().find(|it| it.workflow.hash == *pin);
+        let catalog = self.catalog();
+        let current = catalog.workflows().find(|it| it.workflow.hash == *pin);
         let workflow = match current {
             Some(entry) => entry.workflow.clone(),
             None => Arc::new(self.stored_workflow(pin).await?),

@@ -24,6 +24,11 @@ impl LookAlikes {
         Self { key: None, others: Vec::new() }
     }
 
+    /// Whether the story is new.
+    pub(crate) fn is_of_new(&self) -> bool {
+        self.key.is_some()
+    }
+
     pub(crate) fn problem(&self) -> Option<Problem> {
         self.warning().map(|it| Problem::new("story", "look_alike", it))
     }

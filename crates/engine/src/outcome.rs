@@ -21,6 +21,8 @@ pub struct CommandResult {
     /// first event. In a dry run the new ones have no number.
     pub rows: Vec<HandoffRow>,
     pub at: Timestamp,
+    /// The story did not exist, and this command created it.
+    pub adopted: bool,
     /// An idempotent replay: the command was carried out before, and this is the stored answer.
     pub is_repeat: bool,
 }
@@ -40,6 +42,8 @@ struct Stored {
     cancelled: Vec<u32>,
     kept: Vec<u32>,
     warnings: Vec<Problem>,
+    #[serde(default)]
+    adopted: bool,
     touched: Vec<(u32, String)>,
 }
 
@@ -58,6 +62,7 @@ impl CommandResult {
             cancelled: numbers(&done.cancelled),
             kept: numbers(&done.kept),
             warnings: done.warnings.clone(),
+            adopted: self.adopted,
             touched: self.rows.iter().map(|it| (it.no.0, it.state.name().to_owned())).collect(),
         };
         IdempotencyRecord {
@@ -89,6 +94,7 @@ impl CommandResult {
             done,
             rows: Vec::new(),
             at: answered.at,
+            adopted: stored.adopted,
             is_repeat: true,
         };
         Some((result, stored.touched.into_iter().map(|(no, _)| HandoffNo(no)).collect()))

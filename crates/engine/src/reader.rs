@@ -37,8 +37,13 @@ impl<'a> Reader<'a> {
         self.caller
     }
 
-    pub fn catalog(self) -> &'a Catalog {
+    pub fn catalog(self) -> Arc<Catalog> {
         self.engine.catalog()
+    }
+
+    /// As [`Reader::catalog`], after a look at the project's files.
+    pub fn fresh_catalog(self) -> Arc<Catalog> {
+        self.engine.fresh_catalog()
     }
 
     pub fn now(self) -> Timestamp {
@@ -57,7 +62,7 @@ impl<'a> Reader<'a> {
         workflow: &Workflow,
         command: &Command,
     ) -> Result<Decision, Refusal> {
-        decide(run, command, self.engine.ground(workflow))
+        decide(run, command, self.engine.ground(&self.engine.catalog(), workflow))
     }
 
     pub async fn run(self, which: &RunRef) -> Result<RunRow, EngineError> {
@@ -125,8 +130,15 @@ impl<'a> Reader<'a> {
     }
 
     pub async fn story(self, key: &StoryKey) -> Result<StoryRow, EngineError> {
-        let row = self.find_story(key).await?;
-        row.ok_or_else(|| EngineError::NoSuchStory { key: key.clone() })
+        match self.find_story(key).await? {
+            Some(row) => Ok(row),
+            None => Err(self.engine.no_such_story(key).await?),
+        }
+    }
+
+    /// The warnings about dependencies that do not exist, which would keep a story waiting.
+    pub async fn missing_dependencies(self, story: &Story) -> Result<Vec<String>, EngineError> {
+        self.engine.missing_dependencies(story).await
     }
 
     /// As [`Reader::story`], where the story may not exist.

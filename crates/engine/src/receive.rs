@@ -12,9 +12,9 @@ use baton_core::names::{AgentId, FreeText, NameError, Reason, StoryKey, Workflow
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::package::Package;
 use baton_core::problem::Problem;
-use baton_core::run::{Baton, HandoffNo};
+use baton_core::run::{self, Baton, HandoffNo, HandoffState};
 use baton_core::view::{Meaning, OutcomeClaim, View};
-use baton_store::{HandoffRef, RunRef, RunRow};
+use baton_store::{HandoffFilter, HandoffRef, RunRef, RunRow};
 
 use crate::{Caller, CommandResult, Engine, EngineError, RunTarget};
 
@@ -52,6 +52,8 @@ pub enum ReceiveResult {
 
 /// How many open runs the refusal names where the document's run is ambiguous.
 const MOST_NAMED: u32 = 10;
+/// How many open handoffs of the sender are looked at for its run.
+const MOST_LOOKED_AT: u32 = 100;
 
 impl Engine {
     pub async fn receive(
@@ -80,7 +82,7 @@ impl Engine {
         let outcome = match self.repeated(caller).await? {
             Some(outcome) => outcome,
             None if is_note => self.note(caller, &view, hints).await?,
-            None if is_acknowledgement => self.take_up(caller, &package, hints).await?,
+            None if is_acknowledgement => self.take_up(caller, &package, &view, hints).await?,
             None => self.hand_on(caller, package, &view, hints).await?,
         };
         Ok(match (is_note, is_acknowledgement) {
@@ -95,6 +97,7 @@ impl Engine {
         &self,
         caller: &Caller,
         package: &Package,
+        view: &View,
         hints: &DocumentHints,
     ) -> Result<CommandResult, EngineError> {
         let acknowledgement = Acknowledgement::read(&package.document, package.text.clone());
@@ -102,13 +105,12 @@ impl Engine {
             let problems: Vec<String> = problems.iter().map(Problem::sentence).collect();
             EngineError::BadDocument { why: problems.join("; ") }
         })?;
-        let which = match (&hints.handoff, &hints.run) {
-            (Some(which), _) => which.clone(),
-            (None, Some(run)) => {
-                let row = self.run(run).await?;
+        let which = match &hints.handoff {
+            Some(which) => which.clone(),
+            None => {
+                let row = self.meant_run(view, hints).await?;
                 HandoffRef::InRun(row.run.id, current_handoff(&row)?)
             }
-            (None, None) => return Err(self.unclear_run(None).await?),
         };
         let (by, lease) = (hints.agent.clone(), hints.lease);
         let accept = |handoff| {
@@ -201,7 +203,7 @@ impl Engine {
     }
 
     /// The run of a document: the caller's, else that of the story it names, else the one open run
-    /// whose key ends in its number.
+    /// whose key ends in its number, else the only one that its sender has to move.
     async fn meant(&self, view: &View, hints: &DocumentHints) -> Result<RunTarget, EngineError> {
         if let Some(run) = &hints.run {
             let within = RunTarget::Run(run.clone());
@@ -227,7 +229,65 @@ impl Engine {
                 return Ok(RunTarget::Run(RunRef::Id(only.run.id)));
             }
         }
-        Err(self.unclear_run(suffix.as_deref()).await?)
+        let row = self.run_of_sender(view, hints).await?;
+        Ok(RunTarget::Run(RunRef::Id(row.run.id)))
+    }
+
+    /// The only open run whose baton is offered to or held by the document's sender. Where the sender
+    /// is not named either, the only open run.
+    async fn run_of_sender(
+        &self,
+        view: &View,
+        hints: &DocumentHints,
+    ) -> Result<RunRow, EngineError> {
+        let sender = match view.kind {
+            // It names the sender of the handoff that it is about.
+            DocumentKind::Acknowledgement(_) => hints.agent.clone(),
+            DocumentKind::XmlHandoff
+            | DocumentKind::WorkflowComplete
+            | DocumentKind::MetadataBlock(_)
+            | DocumentKind::YamlHandoff
+            | DocumentKind::YamlGate
+            | DocumentKind::Payload => named_sender(view, hints)?,
+        };
+        let mut fitting = match &sender {
+            Some(sender) => self.runs_with(sender).await?,
+            None => self.store.open_runs_ending("", 2).await?.0,
+        };
+        let suffix = view.subject.suffix();
+        fitting.retain(|it| !is_of_another(it.run.story.as_str(), suffix.as_deref()));
+        match (fitting.as_slice(), sender) {
+            ([_], _) => fitting.pop().ok_or(EngineError::Contended),
+            ([], _) | (_, None) => self.unclear_run(suffix.as_deref()).await.and_then(Err),
+            (several, Some(_)) => {
+                Err(EngineError::RunUnknown { candidates: names_of(several, several.len() as u64) })
+            }
+        }
+    }
+
+    /// Open runs that an agent has to move: the baton is offered to it, or it holds it.
+    async fn runs_with(&self, agent: &AgentId) -> Result<Vec<RunRow>, EngineError> {
+        let states = [run::State::Pending, run::State::Accepted];
+        let filter = HandoffFilter {
+            to: Some(agent.clone()),
+            states: states.map(HandoffState::Open).to_vec(),
+            limit: MOST_LOOKED_AT,
+            ..HandoffFilter::default()
+        };
+        let mut runs: Vec<RunRow> = Vec::new();
+        for row in self.store.handoffs(&filter).await? {
+            if runs.iter().any(|it| it.run.id == row.run) {
+                continue;
+            }
+            let run = self.run(&RunRef::Id(row.run)).await?;
+            if run.run.current().is_some_and(|it| it.no == row.no) {
+                runs.push(run);
+            }
+            if runs.len() > MOST_NAMED as usize {
+                break;
+            }
+        }
+        Ok(runs)
     }
 
     async fn meant_run(&self, view: &View, hints: &DocumentHints) -> Result<RunRow, EngineError> {
@@ -314,14 +374,27 @@ impl Engine {
         if fitting.is_empty() {
             (fitting, n_fitting) = self.store.open_runs_ending("", MOST_NAMED).await?;
         }
-        let name = |it: &RunRow| format!("{} ({})", it.number, it.run.story);
-        let mut candidates: Vec<String> = fitting.iter().map(name).collect();
-        let n_more = n_fitting - fitting.len() as u64;
-        if n_more > 0 {
-            candidates.push(format!("{n_more} more"));
-        }
-        Ok(EngineError::RunUnknown { candidates: candidates.join(", ") })
+        Ok(EngineError::RunUnknown { candidates: names_of(&fitting, n_fitting) })
     }
+}
+
+/// The first of the runs with their numbers, and how many more there are.
+fn names_of(runs: &[RunRow], n_runs: u64) -> String {
+    let name = |it: &RunRow| format!("{} ({})", it.number, it.run.story);
+    let mut names: Vec<String> = runs.iter().take(MOST_NAMED as usize).map(name).collect();
+    let n_more = n_runs - names.len() as u64;
+    if n_more > 0 {
+        names.push(format!("{n_more} more"));
+    }
+    names.join(", ")
+}
+
+/// Whether a run is of another issue than the one that the document's key would end in.
+fn is_of_another(story: &str, suffix: Option<&str>) -> bool {
+    let number = story.rsplit_once('#').map(|(_, number)| number);
+    let is_issue =
+        number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
+    suffix.is_some_and(|it| is_issue && !story.ends_with(it))
 }
 
 const NO_END: &str = "it names no receiver, and no outcome with which its step would have ended";

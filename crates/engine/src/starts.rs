@@ -108,7 +108,8 @@ impl Engine {
             let start = at(start.package.unwrap_or_else(nothing));
             return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
         }
-        let entry = self.catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
+        let catalog = self.fresh_catalog();
+        let entry = catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
         let first = at(start.package.unwrap_or_else(|| story_package(&story)));
         self.begin(caller, entry, story, alike, First::AtStep(first)).await
     }
@@ -124,7 +125,8 @@ impl Engine {
             return self.start_again(caller, start, row).await;
         }
         let fits = |_: &Workflow| true;
-        let entry = self.catalog.choose(start.workflow.as_ref(), fits)?.clone();
+        let catalog = self.fresh_catalog();
+        let entry = catalog.choose(start.workflow.as_ref(), fits)?.clone();
         if start.to.is_none() {
             one_receiver(&entry.workflow)?;
         }
@@ -169,7 +171,9 @@ impl Engine {
             First::AtStep(_) => None,
         };
         let files = self.files_of(package).await;
-        let ground = DecisionContext { files: Some(&files), ..self.ground(&entry.workflow) };
+        let catalog = self.catalog();
+        let ground =
+            DecisionContext { files: Some(&files), ..self.ground(&catalog, &entry.workflow) };
         let start = RunStart {
             run: RunId(self.clock.as_fresh().id()),
             story: story.key.clone(),
@@ -190,7 +194,7 @@ impl Engine {
             rows: Vec::new(),
         };
         let definition = Some(entry.definition());
-        let birth = NewRun { story: Some(story), definition };
+        let birth = NewRun { story: Some(story), definition, is_new_story: alike.is_of_new() };
         match self.commit(caller, &loaded, decision, birth, ground.now).await {
             Ok(outcome) => Ok(outcome),
             // Another caller has just started the run, so this becomes one more command on it.
@@ -245,12 +249,8 @@ fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
     if agents.len() == 1 {
         return Ok(());
     }
-    let choices: Vec<String> = agents.iter().map(|it| format!("`{it}`")).collect();
-    Err(EngineError::refused(Refusal::ChooseReceiver {
-        step: step.clone(),
-        outcome: "start",
-        choices: choices.join(", "),
-    }))
+    let (step, outcome) = (step.clone(), Refusal::START);
+    Err(EngineError::refused(Refusal::ChooseReceiver { step, outcome, choices: agents }))
 }
 
 fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {

@@ -1,15 +1,21 @@
 //! Stories: what is waiting, what is ready, and the package for the first agent.
 
 use baton_core::document::{Node, Number};
+use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
 use baton_store::{AppendError, IdempotencyRecord, StoryRow};
+use baton_wire::suggest::nearest;
 
 use crate::{Caller, CommandMode, Engine, EngineError};
 
 /// How many candidates are read together; usually the first one is ready.
 const PAGE: u32 = 50;
+/// How many stories under way, and how many waiting ones, a mistyped key is compared with.
+const MOST_COMPARED: u32 = 50;
+/// How many dependencies of one story are looked up.
+const MOST_LOOKED_AT: usize = 100;
 
 impl Engine {
     /// Adds a story: true where it is added, was added by the same request, or would be; false where
@@ -78,6 +84,43 @@ impl Engine {
         Err(EngineError::NothingReady { why })
     }
 
+    /// The refusal for a key that no story has, with the story that was probably meant.
+    pub(crate) async fn no_such_story(&self, key: &StoryKey) -> Result<EngineError, EngineError> {
+        let near = self.near_story(key).await?;
+        Ok(EngineError::NoSuchStory { key: key.clone(), near })
+    }
+
+    /// The dependencies of a story that do not exist.
+    pub(crate) async fn missing_dependencies(
+        &self,
+        story: &Story,
+    ) -> Result<Vec<String>, EngineError> {
+        let mut missing = Vec::new();
+        for key in story.depends_on.iter().take(MOST_LOOKED_AT) {
+            if self.store.story(key).await?.is_some() {
+                continue;
+            }
+            let near = self.near_story(key).await?.map(|it| format!(" (did you mean `{it}`?)"));
+            let near = near.unwrap_or_default();
+            missing.push(format!(
+                "it depends on `{key}`, which is no story yet{near}: it is not started before that \
+                 one is finished"
+            ));
+        }
+        Ok(missing)
+    }
+
+    /// The story whose key is nearest to a mistyped one: of those that are open, and of some others.
+    async fn near_story(&self, key: &StoryKey) -> Result<Option<StoryKey>, EngineError> {
+        let (open, _) = self.store.open_runs_ending("", MOST_COMPARED).await?;
+        let waiting = self.store.stories_to_begin(None, MOST_COMPARED).await?;
+        let open = open.into_iter().map(|it| it.run.story);
+        let known: Vec<StoryKey> = open.chain(waiting.into_iter().map(|it| it.story.key)).collect();
+        let names: Vec<&str> = known.iter().map(StoryKey::as_str).collect();
+        let near = nearest(key.as_str(), &names);
+        Ok(near.and_then(|near| known.iter().find(|it| it.as_str() == near).cloned()))
+    }
+
     /// Whether all dependencies of a story are finished.
     async fn is_ready(&self, story: &Story) -> Result<bool, EngineError> {
         for key in &story.depends_on {
@@ -144,8 +187,6 @@ pub fn branch_of(story: &Story) -> String {
 
 #[cfg(test)]
 mod tests {
-    use baton_core::names::StoryKey;
-
     use super::*;
 
     #[test]

@@ -42,6 +42,17 @@ pub struct FileEntry {
     pub n_links: u64,
     /// `None` where the platform does not say.
     pub identity: Option<FileIdentity>,
+    /// When the content was last written.
+    pub written: FileTime,
+    /// When the entry was last changed, by a write or otherwise.
+    pub changed: FileTime,
+}
+
+/// A time of the file system: only good for comparing with an earlier look at the same entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileTime {
+    pub seconds: i64,
+    pub nanoseconds: i64,
 }
 
 impl FileEntry {

@@ -26,7 +26,7 @@ mod write;
 mod tests;
 
 pub use dir::Dir;
-pub use entry::{FileEntry, FileIdentity, FileKind};
+pub use entry::{FileEntry, FileIdentity, FileKind, FileTime};
 pub use error::FileError;
 pub use file::{Access, FileHandle, FileMode};
 pub use staging::{STAGING_LOCK, Staging};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use crate::entry::{FileEntry, FileIdentity, FileKind};
+use crate::entry::{FileEntry, FileIdentity, FileKind, FileTime};
 use crate::file::{Access, FileMode};
 
 pub(crate) type Handle = OwnedFd;
@@ -170,5 +170,10 @@ fn of_stat(stat: &Stat) -> FileEntry {
     let identity = FileIdentity { device: stat.st_dev as u64, inode: stat.st_ino as u64 };
     #[expect(clippy::unnecessary_cast, reason = "see above")]
     let (n_bytes, n_links) = (stat.st_size as u64, stat.st_nlink as u64);
-    FileEntry { kind, n_bytes, n_links, identity: Some(identity) }
+    #[expect(clippy::unnecessary_cast, reason = "see above")]
+    let (written, changed) = (
+        FileTime { seconds: stat.st_mtime as i64, nanoseconds: stat.st_mtime_nsec as i64 },
+        FileTime { seconds: stat.st_ctime as i64, nanoseconds: stat.st_ctime_nsec as i64 },
+    );
+    FileEntry { kind, n_bytes, n_links, identity: Some(identity), written, changed }
 }

@@ -139,7 +139,8 @@ async fn missed(
     }
     let Some(stored) = event_at(*app.read(), id.position).await? else { return Ok(None) };
     let known = ResolvedEvent::look_up(*app.read(), &app.live.names, &stored).await?;
-    let agents = app.read().catalog().agents();
+    let catalog = app.read().catalog();
+    let agents = catalog.agents();
     if id.part > EventId::end_of(epoch, id.position, known.n_parts(agents)).part {
         return Ok(None);
     }

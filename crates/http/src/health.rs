@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_engine::{CheckProgress, DataCheck};
+use baton_engine::{CheckProgress, DataCheck, LeftOutFile};
 use baton_store::{StoreError, WriteFault};
 use baton_views::ArchiveHealth;
 use utoipa_axum::router::OpenApiRouter;
@@ -49,7 +49,8 @@ async fn readiness_of(app: &App) -> (StatusCode, String) {
     let read = app.door.check_readable().await;
     let archive =
         app.archive.as_ref().map_or(ArchiveHealth::Off, |it| it.health().borrow().clone());
-    readiness(app.door.write_fault(), read, &app.door.data_check(), &archive)
+    let catalog = app.read().fresh_catalog();
+    readiness(app.door.write_fault(), read, &app.door.data_check(), &archive, catalog.left_out())
 }
 
 /// Data that was deleted or overwritten may not be readable either; the cause is reported first.
@@ -58,6 +59,7 @@ fn readiness(
     read: Result<(), StoreError>,
     check: &DataCheck,
     archive: &ArchiveHealth,
+    left_out: &[LeftOutFile],
 ) -> (StatusCode, String) {
     if let Some(fault) = fault {
         return (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {fault}\n"));
@@ -99,6 +101,13 @@ fn readiness(
     for note in notes {
         text += ", ";
         text += note;
+    }
+    if let Some(first) = left_out.first() {
+        let more = match left_out.len() {
+            1 => String::new(),
+            n => format!(" (and {} more)", n - 1),
+        };
+        text += &format!(", but a file is left out: {first}{more}");
     }
     (StatusCode::OK, text + "\n")
 }
@@ -191,15 +200,33 @@ mod tests {
         ];
         for (fault, check, archive, status, text) in cases {
             let expected = (StatusCode::from_u16(status).unwrap(), text.to_owned());
-            assert_eq!(readiness(fault, Ok(()), check, archive), expected);
+            assert_eq!(readiness(fault, Ok(()), check, archive, &[]), expected);
         }
+    }
+
+    #[test]
+    fn a_file_that_is_left_out_is_named_and_does_no_harm() {
+        let file = |name: &str| LeftOutFile {
+            name: name.to_owned(),
+            file: format!(".baton/workflows/{name}.yaml"),
+            why: "line 1, column 1: name: is missing [missing]".to_owned(),
+        };
+        let text = |files: &[LeftOutFile]| {
+            let (status, text) =
+                readiness(None, Ok(()), &DataCheck::default(), &ArchiveHealth::Off, files);
+            assert_eq!(status, StatusCode::OK);
+            text
+        };
+        let first = "ready, but a file is left out: .baton/workflows/team.yaml: line 1, column 1: name: is missing [missing]";
+        assert_eq!(text(&[file("team")]), format!("{first}\n"));
+        assert_eq!(text(&[file("team"), file("b")]), format!("{first} (and 1 more)\n"));
     }
 
     #[test]
     fn a_store_that_cannot_be_read_says_why() {
         let unreadable = |read, fault| {
             let (status, text) =
-                readiness(fault, Err(read), &DataCheck::default(), &ArchiveHealth::Off);
+                readiness(fault, Err(read), &DataCheck::default(), &ArchiveHealth::Off, &[]);
             assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
             text
         };

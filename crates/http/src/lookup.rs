@@ -35,6 +35,34 @@ pub(crate) async fn story_key(
     }
 }
 
+/// The key of a story that has to exist, or that the caller wants to be created: a mistyped key must
+/// not create one.
+pub(crate) async fn typed_story(
+    app: &RequestScope,
+    name: &str,
+    unknown: UnknownStory,
+) -> Result<StoryKey, ApiProblem> {
+    let key = app.read().story_key(name).await?;
+    match unknown {
+        UnknownStory::Created => Ok(key),
+        UnknownStory::Refused => Ok(app.read().story(&key).await?.story.key),
+    }
+}
+
+/// What becomes of a story that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnknownStory {
+    Refused,
+    Created,
+}
+
+impl From<bool> for UnknownStory {
+    /// The `newStory` of a request.
+    fn from(new_story: bool) -> Self {
+        if new_story { Self::Created } else { Self::Refused }
+    }
+}
+
 /// Finds a handoff by any of its names, as in `12/HO-001`; a label alone belongs to `run`.
 pub(crate) async fn handoff_ref(
     app: &RequestScope,
@@ -64,8 +92,13 @@ pub(crate) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, Api
     if app.read().catalog().knows(&agent) {
         return Ok(agent);
     }
-    let known: Vec<&str> = app.read().catalog().agents().iter().map(|it| it.id.as_str()).collect();
-    let message = format!("there is no agent `{agent}`; there are {}", known.join(", "));
+    // Its file may be newer than what was last read.
+    let catalog = app.read().fresh_catalog();
+    if catalog.knows(&agent) {
+        return Ok(agent);
+    }
+    let hint = catalog.hint_for_agent(agent.as_str());
+    let message = format!("there is no agent `{agent}`; {hint}");
     Err(ApiProblem::malformed("unknown_agent", message))
 }
 

@@ -30,8 +30,8 @@ use baton_engine::EngineError;
 
 #[derive(Debug, Clone)]
 pub struct PromptOptions {
-    /// The address at which the agent reaches Baton.
-    pub dashboard_url: DashboardUrl,
+    /// The address at which the agent reaches Baton; `None` while no server of this project runs.
+    pub dashboard_url: Option<DashboardUrl>,
     /// The agent's token, where it was started under a lease.
     pub token: Option<PromptToken>,
     /// Maximum length of the prompt, at four characters per token; unlimited if left out.

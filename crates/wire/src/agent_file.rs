@@ -1,5 +1,5 @@
-//! Agent files: Markdown with YAML front matter. The front matter describes the agent, with the
-//! keys that coding agents already use; the body is the prompt.
+//! Agent files: Markdown, with YAML front matter that describes the agent; the body is the prompt. A
+//! file without front matter is a prompt alone: `plain.rs` says what the agent is then.
 
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
@@ -12,6 +12,8 @@ use crate::position::TextPosition;
 use crate::shown::shown;
 use crate::suggest::did_you_mean;
 use crate::workflow_file::as_title;
+
+mod plain;
 
 pub const MOST_BYTES: usize = 256 * 1024;
 const LEAST_PROMPT_CHARS: usize = 10;
@@ -39,33 +41,71 @@ pub struct AgentFile {
     /// The tools the agent may use, where the file limits them.
     pub tools: Option<Vec<String>>,
     pub model: Option<String>,
-    /// The contracts the agent can work from.
+    /// The contracts the agent can work from. Empty: it does not say.
     pub accepts: Vec<String>,
-    /// The contracts of its results, by outcome.
+    /// The contracts of its results, by outcome. Empty: it does not say.
     pub produces: Vec<(Outcome, Vec<String>)>,
+    /// The line of each top-level key, from 1.
+    pub lines: Vec<(String, usize)>,
 }
 
-/// Reads an agent file of at most [`MOST_BYTES`].
+impl AgentFile {
+    /// The line of a top-level key; where there is none, the first line.
+    pub fn line_of(&self, key: &str) -> usize {
+        self.lines.iter().find(|(it, _)| it == key).map_or(1, |(_, line)| *line)
+    }
+}
+
+/// Reads a text with front matter, of at most [`MOST_BYTES`].
 pub fn parse(text: &str) -> Result<AgentFile, Vec<FileProblem>> {
-    Problems::collect(|it| read(text, it))
+    Problems::collect(|it| {
+        if text.len() > MOST_BYTES || split(text).is_some() {
+            return read(text, FileName::Any, it);
+        }
+        it.add(TextPosition::START, "", "no_front_matter", NO_FRONT_MATTER);
+        None
+    })
 }
 
-fn read(text: &str, problems: &mut Problems) -> Option<AgentFile> {
+/// Reads the file `NAME.md`: the agent has to have that name. Without front matter the whole text is
+/// the prompt.
+pub fn parse_file(name: &str, text: &str) -> Result<AgentFile, Vec<FileProblem>> {
+    Problems::collect(|it| match split(text) {
+        None if text.len() <= MOST_BYTES => plain::read(name, text, it),
+        Some(_) | None => read(text, FileName::Is(name), it),
+    })
+}
+
+/// Whether a Markdown file in a folder of agents is one. A text of another kind, such as a
+/// `README.md`, has no front matter and a name that is not an agent's.
+pub fn is_agent_file(name: &str, text: &str) -> bool {
+    let is_upper = name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
+    let is_page = is_upper || name.eq_ignore_ascii_case("readme");
+    !is_page || plain::first_line(text).is_some_and(|(_, it)| is_fence(it))
+}
+
+/// What is known of the file's name.
+#[derive(Clone, Copy)]
+pub(crate) enum FileName<'a> {
+    Any,
+    /// Without its extension.
+    Is(&'a str),
+}
+
+const NO_FRONT_MATTER: &str = "must start with its front matter between two lines of `---`";
+
+fn read(text: &str, file: FileName<'_>, problems: &mut Problems) -> Option<AgentFile> {
     if text.len() > MOST_BYTES {
         let message = format!("the file has {} bytes; the most is {MOST_BYTES}", text.len());
         problems.add(TextPosition::START, "", "too_large", message);
         return None;
     }
-    let Some((front_matter, body)) = split(text) else {
-        let message = "must start with its front matter between two lines of `---`";
-        problems.add(TextPosition::START, "", "no_front_matter", message);
-        return None;
-    };
+    let (front_matter, body) = split(text)?;
     let prompt = prompt(text, body, problems);
     // The empty line replaces the first `---`, so that line numbers match the file.
     let root = yaml::read(&format!("\n{front_matter}"), MOST_BYTES + 1, problems)?;
     let fields = Fields::open(&FieldAt::root(&root), KEYS, problems)?;
-    let id = fields.required("name", problems).and_then(|it| agent_id(&it, problems));
+    let id = fields.required("name", problems).and_then(|it| agent_id(&it, file, problems));
     let title = fields.get("title").and_then(|it| it.line(problems));
     let description = fields.required("description", problems).and_then(|it| it.prose(problems));
     let tools = fields.get("tools").map(|it| it.words(problems));
@@ -86,7 +126,12 @@ fn read(text: &str, problems: &mut Problems) -> Option<AgentFile> {
         prompt: prompt?,
     };
     let accepts = accepts.unwrap_or_default();
-    Some(AgentFile { agent, tools, model, accepts, produces: produces.unwrap_or_default() })
+    let lines = fields.keys().map(|it| (it.key.clone(), it.key_at.line)).collect();
+    Some(AgentFile { agent, tools, model, accepts, produces: produces.unwrap_or_default(), lines })
+}
+
+fn is_fence(line: &str) -> bool {
+    line.trim_end() == "---"
 }
 
 /// The front matter and the body, without the lines of `---` around the former.
@@ -94,7 +139,6 @@ fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let first = lines.next()?;
-    let is_fence = |line: &str| line.trim_end() == "---";
     if !is_fence(first) {
         return None;
     }
@@ -119,8 +163,8 @@ fn prompt(text: &str, body: &str, problems: &mut Problems) -> Option<String> {
     let n_chars = prompt.chars().count();
     if !(LEAST_PROMPT_CHARS..=MOST_PROMPT_CHARS).contains(&n_chars) {
         let message = format!(
-            "the text below the front matter has {n_chars} characters; it needs \
-             {LEAST_PROMPT_CHARS} to {MOST_PROMPT_CHARS}"
+            "the prompt has {n_chars} characters; it needs {LEAST_PROMPT_CHARS} to \
+             {MOST_PROMPT_CHARS}"
         );
         problems.add(at, "prompt", "wrong_length", message);
         return None;
@@ -128,14 +172,35 @@ fn prompt(text: &str, body: &str, problems: &mut Problems) -> Option<String> {
     Some(prompt.to_owned())
 }
 
-fn agent_id(field: &FieldAt<'_>, problems: &mut Problems) -> Option<AgentId> {
+fn agent_id(field: &FieldAt<'_>, file: FileName<'_>, problems: &mut Problems) -> Option<AgentId> {
     let id = field.parsed(AgentId::parse, problems)?;
+    if let FileName::Is(name) = file {
+        same_name(field, name, id.as_str(), "md", problems);
+    }
     if id.is_human() || id.is_orchestrator() {
         let message = format!("`{id}` is reserved; give the agent another name");
         field.problem("reserved_agent", message, problems);
         return None;
     }
     Some(id)
+}
+
+/// A file must be named after its contents: two names for one thing would hide one of them.
+pub(crate) fn same_name(
+    field: &FieldAt<'_>,
+    file: &str,
+    name: &str,
+    ending: &str,
+    problems: &mut Problems,
+) {
+    if file != name {
+        let file = shown(file);
+        let message = format!(
+            "is `{name}`, but the file is `{file}.{ending}`; write `name: {file}`, or rename the \
+             file to `{name}.{ending}`"
+        );
+        field.problem("misnamed", message, problems);
+    }
 }
 
 fn color(field: &FieldAt<'_>, problems: &mut Problems) -> Option<String> {
@@ -221,6 +286,20 @@ Review the change.
                 (Outcome::Success, words(&["approval"])),
                 (Outcome::Failure, words(&["feedback"])),
             ],
+            lines: [
+                ("name", 2),
+                ("title", 3),
+                ("description", 4),
+                ("tools", 5),
+                ("model", 6),
+                ("color", 7),
+                ("avatar", 8),
+                ("capabilities", 9),
+                ("accepts", 10),
+                ("produces", 11),
+            ]
+            .map(|(key, line)| (key.to_owned(), line))
+            .to_vec(),
         };
         assert_eq!(parse(FULL), Ok(expected.clone()));
         assert_eq!(parse(&format!("\u{FEFF}{}", FULL.replace("---\n", "--- \r\n"))), Ok(expected));
@@ -245,7 +324,7 @@ Review the change.
                 line 4, column 8: color: `blu` is not a colour; did you mean `blue`? (or `#1a2b3c`) [wrong_value]
                 line 5, column 8: tools: is a map, not a list or text with commas [wrong_type]
                 line 7, column 3: produces.succes: is not an outcome; did you mean `success`? [unknown_outcome]
-                line 9, column 1: prompt: the text below the front matter has 5 characters; it needs 10 to 40000 [wrong_length]"#]],
+                line 9, column 1: prompt: the prompt has 5 characters; it needs 10 to 40000 [wrong_length]"#]],
         );
         check_bad(
             "---\nname: a\ndescription: d\n---\nlong enough\0\n",

@@ -40,7 +40,12 @@ impl<'a> Fields<'a> {
             if problems.is_full() {
                 break;
             }
-            let message = format!("is not a key here; {}", did_you_mean(&member.key, known));
+            let hint = if is_rest_of_text(member, members) {
+                "text with a comma needs quotes around it in `{ ... }`".to_owned()
+            } else {
+                did_you_mean(&member.key, known)
+            };
+            let message = format!("is not a key here; {hint}");
             problems.add(member.key_at, join(&field.path, &member.key), "unknown_key", message);
         }
         Some(Self { path: field.path.clone(), at: field.node.at, members })
@@ -72,6 +77,11 @@ impl<'a> Fields<'a> {
             problems.add(second.node.at, second.path, "not_both", message);
         }
         Some(first)
+    }
+
+    /// Every key that is written, known or not.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'a Member> + use<'a> {
+        self.members.iter()
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -245,6 +255,17 @@ impl<'a> FieldAt<'a> {
     fn key(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default()
     }
+}
+
+/// In `{ about: one, two }` the text ends at the comma, and what follows is read as a key without a
+/// value.
+fn is_rest_of_text(member: &Member, members: &[Member]) -> bool {
+    let is_before = |it: &&Member| {
+        it.key_at.line == member.key_at.line && it.key_at.column < member.key_at.column
+    };
+    let before = members.iter().rfind(is_before);
+    member.value.value == LocatedValue::Null
+        && before.is_some_and(|it| matches!(it.value.value, LocatedValue::Text(_)))
 }
 
 fn join(path: &str, key: &str) -> String {

@@ -50,6 +50,10 @@ impl Problems {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// True where looking for more is pointless.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= MOST_PROBLEMS

@@ -23,8 +23,8 @@ pub mod schema;
 pub mod file_problem;
 pub mod located;
 pub mod position;
+pub mod suggest;
 
 mod duplicates;
 mod fields;
 mod shown;
-mod suggest;

@@ -1,7 +1,7 @@
 //! What a person probably meant to write.
 
 /// `did you mean ...?`, or the whole list where nothing is near.
-pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     match nearest(word, known) {
         Some(it) => format!("did you mean `{it}`?"),
         None => {
@@ -11,7 +11,8 @@ pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
     }
 }
 
-fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+/// The known word that was probably meant.
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     // Nothing that long is a typo.
     if word.len() > 64 {
         return None;

@@ -6,14 +6,18 @@
 use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
 use baton_core::names::WorkflowName;
-use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Workflow};
+use baton_core::outcome::Outcome;
+use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Target, Workflow};
 use sha2::{Digest, Sha256};
 
+use self::agents::KnownAgents;
+use crate::agent_file::{FileName, same_name};
 use crate::builtin;
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::{Located, yaml};
 
+pub mod agents;
 pub(crate) mod contracts;
 pub(crate) mod delegates;
 pub(crate) mod edges;
@@ -40,15 +44,72 @@ pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
 pub(crate) const PROFILES: &[(&str, Profile)] =
     &[("lenient", Profile::Lenient), ("strict", Profile::Strict)];
 
-/// Reads a workflow file of at most [`MOST_BYTES`].
+/// Reads a workflow of at most [`MOST_BYTES`].
 pub fn parse(text: &str) -> Result<Workflow, Vec<FileProblem>> {
-    Problems::collect(|it| read(&yaml::read(text, MOST_BYTES, it)?, text, it))
+    parse_with(text, FileName::Any, &mut |_, _, _| ())
 }
 
-fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow> {
+/// Reads the file `NAME.yaml`: the workflow has to have that name.
+pub fn parse_file(name: &str, text: &str) -> Result<Workflow, Vec<FileProblem>> {
+    parse_with(text, FileName::Is(name), &mut |_, _, _| ())
+}
+
+/// As [`parse_file`]; its agents have to exist and to fit, too.
+pub fn parse_for(
+    name: &str,
+    text: &str,
+    agents: &KnownAgents<'_>,
+) -> Result<Workflow, Vec<FileProblem>> {
+    parse_with(text, FileName::Is(name), &mut |workflow, root, problems| {
+        let endless = if problems.is_empty() { workflow.endless_cycles() } else { Vec::new() };
+        for problem in endless.into_iter().chain(agents::problems(workflow, agents)) {
+            problems.push(root.place_of(&problem.path), problem);
+        }
+    })
+}
+
+/// A check of the workflow as far as it could be read.
+type FurtherCheck<'a> = &'a mut dyn FnMut(&Workflow, &Located, &mut Problems);
+
+fn parse_with(
+    text: &str,
+    file: FileName<'_>,
+    further: FurtherCheck<'_>,
+) -> Result<Workflow, Vec<FileProblem>> {
+    Problems::collect(|problems| {
+        let root = yaml::read(text, MOST_BYTES, problems)?;
+        let workflow = read(&root, text, file, problems)?;
+        let found = if problems.is_empty() {
+            workflow.problems()
+        } else {
+            let mut found = workflow.reference_problems();
+            // Agents that could not be read are reported already.
+            found.retain(|it| it.rule != "no_agent");
+            found
+        };
+        for problem in found {
+            problems.push(root.place_of(&problem.path), problem);
+        }
+        further(&workflow, &root, problems);
+        Some(workflow)
+    })
+}
+
+/// The workflow as far as it can be read. Where there are problems, it is good for checks only.
+fn read(
+    root: &Located,
+    text: &str,
+    file: FileName<'_>,
+    problems: &mut Problems,
+) -> Option<Workflow> {
     let fields = Fields::open(&FieldAt::root(root), KEYS, problems)?;
-    let name =
-        fields.required("name", problems).and_then(|it| it.parsed(WorkflowName::parse, problems));
+    let name = fields.required("name", problems).and_then(|it| {
+        let name = it.parsed(WorkflowName::parse, problems)?;
+        if let FileName::Is(file) = file {
+            same_name(&it, file, name.as_str(), "yaml", problems);
+        }
+        Some(name)
+    });
     let title = fields.get("title").and_then(|it| it.line(problems));
     let description = fields.get("description").and_then(|it| it.prose(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
@@ -61,26 +122,24 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
 
     let contracts = with_built_in(contracts, start.as_ref(), steps.as_deref(), escalation.as_ref());
 
-    let has_name = name.is_some();
-    // Without a valid name the rest can still be checked as a state machine.
+    let steps = steps?;
+    // Without a valid name or start the rest can still be checked as a state machine.
     let name = name.or_else(|| WorkflowName::parse("unnamed").ok())?;
-    let workflow = Workflow {
+    let first = || Edge::plain(Outcome::Success, Target::Step(steps[0].id.clone()));
+    let start = start.unwrap_or_else(first);
+    Some(Workflow {
         title: title.unwrap_or_else(|| as_title(name.as_str())),
         name,
         description: description.unwrap_or_default(),
         hash: Hash(Sha256::digest(text.as_bytes()).into()),
         profile,
-        start: start?,
-        steps: steps?,
+        start,
+        steps,
         contracts,
         escalation,
         limits,
         graph: LazyGraph::default(),
-    };
-    for problem in workflow.problems() {
-        problems.push(root.place_of(&problem.path), problem);
-    }
-    has_name.then_some(workflow)
+    })
 }
 
 /// Adds the built-in contracts that the file names, such as `xml/prep-agent→implementer-agent`.

@@ -88,6 +88,9 @@ pub struct ActionResult {
     pub handoff: Option<Option<PipelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
+    /// For `create`: true where the story did not exist, and was created.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopted: bool,
     /// For `accept`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u32>)]

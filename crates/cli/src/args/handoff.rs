@@ -144,6 +144,9 @@ pub(crate) struct HandoffCreate {
     /// The story; its open run is meant, or a new one is begun
     #[arg(long, value_name = "KEY", required_unless_present_any = ["run", "file"])]
     pub(crate) story: Option<String>,
+    /// Make the story if there is none of that key
+    #[arg(long, requires = "story")]
+    pub(crate) new_story: bool,
     /// The run, by number, id or story
     #[arg(long, conflicts_with = "story")]
     pub(crate) run: Option<String>,

@@ -7,12 +7,14 @@ use baton_core::agent::Agent;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_files::{FileError, FileMode};
-use baton_wire::{agent_file, builtin};
+use baton_wire::agent_file::{self, AgentFile};
+use baton_wire::builtin;
+use baton_wire::suggest::did_you_mean;
 
 use super::init::write_new;
 use crate::args::{AgentCommand, Cli};
 use crate::failure::Failure;
-use crate::project::{FOLDER, Project};
+use crate::project::{BUILT_IN, FOLDER, Project, tell_left_out};
 use crate::show::{self, OutputFormat};
 
 pub(crate) fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
@@ -30,21 +32,22 @@ pub(crate) fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
 }
 
 fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
-    let agents = project.agent_files()?;
-    let sources = project.agents();
+    let files = project.load();
+    tell_left_out(&files.catalog(&project.file));
     match cli.format() {
         OutputFormat::Json => {
-            show::answer_as(&agents.iter().map(|it| document(&it.agent)).collect::<Vec<_>>());
+            let agents = files.agents.iter().map(|(_, it)| document(&it.agent));
+            show::answer_as(&agents.collect::<Vec<_>>());
         }
         OutputFormat::Table => {
-            let rows = agents.iter().zip(&sources).map(|(it, (_, source))| {
+            let rows = files.agents.iter().map(|(origin, it)| {
                 let agent = &it.agent;
                 vec![
                     agent.id.to_string(),
                     show::visible(&agent.name),
                     show::shortened(&agent.description, 70),
                     show::visible(&agent.capabilities.join(", ")),
-                    source.origin.clone(),
+                    origin.clone(),
                 ]
             });
             let headings = ["AGENT", "NAME", "DESCRIPTION", "CAPABILITIES", "FROM"];
@@ -55,12 +58,16 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
 }
 
 fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
+    let mut files = project.load();
+    files.refuse_bad_agent(id)?;
     let id = AgentId::parse(id)?;
-    let agents = project.agent_files()?;
-    let file = agents.iter().find(|it| it.agent.id == id).ok_or_else(|| {
-        let known: Vec<&str> = agents.iter().map(|it| it.agent.id.as_str()).collect();
-        Failure::NotFound(format!("there is no agent `{id}`; known: {}", known.join(", ")))
-    })?;
+    let known: Vec<&str> = files.agents.iter().map(|(_, it)| it.agent.id.as_str()).collect();
+    let (origin, file) =
+        files.agents.iter().find(|(_, it)| it.agent.id == id).ok_or_else(|| {
+            let hint = did_you_mean(id.as_str(), &known);
+            let new = format!("`baton agent new {id}` makes it");
+            Failure::NotFound(format!("there is no agent `{id}` yet ({new}); {hint}"))
+        })?;
     let agent = &file.agent;
     match cli.format() {
         OutputFormat::Json => show::answer_as(&document(agent)),
@@ -71,6 +78,7 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
                 ("about", show::visible(&agent.description)),
                 ("can", show::visible(&agent.capabilities.join(", "))),
                 ("works from", file.accepts.join(", ")),
+                ("file", origin.clone()),
             ]);
             show::answer(&format!("{fields}\n\n{}", show::block(&agent.prompt)));
         }
@@ -89,6 +97,14 @@ fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
     }
     if builtin::agents().iter().any(|(name, _)| *name == id.as_str()) {
         show::note(&format!("`{id}` comes with Baton; your file will be used instead"));
+    }
+    let mut files = project.load();
+    // A file that is left out would still be there.
+    files.refuse_bad_agent(id.as_str())?;
+    let is_own = |(origin, it): &&(String, AgentFile)| it.agent.id == id && origin != BUILT_IN;
+    if let Some((origin, _)) = files.agents.iter().find(is_own) {
+        let message = format!("`{origin}` describes `{id}` already; edit it");
+        return Err(Failure::Conflict(message));
     }
     let folder = project.dir.make_dirs(format!("{FOLDER}/agents"), FileMode::Shared)?;
     let name = format!("{id}.md");
@@ -119,8 +135,10 @@ fn template(id: &AgentId, description: &str) -> String {
     }
     let title = title.join(" ");
     format!(
-        "---\nname: {id}\ntitle: {}\ndescription: {}\ncapabilities: []\naccepts: []\nproduces:\n  \
-         success: []\n---\n\n# {title}\n\n\
+        "---\nname: {id}\ntitle: {}\ndescription: {}\n\
+         # What it can do, and which contracts it takes and gives; left out, nothing is compared.\n\
+         # capabilities: [review]\n# accepts: [plan]\n# produces: {{ success: [implementation] }}\n\
+         ---\n\n# {title}\n\n\
          > **Context:** Use `DASHBOARD_URL`, `STORY_ID` and `BRANCH` from your execution prompt.\n\n\
          {description}\n\n\
          ## Responsibilities\n\n- Say what this agent does, and what it never does.\n\n\

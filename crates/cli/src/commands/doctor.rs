@@ -12,13 +12,12 @@ use baton_store::{Order, RunFilter, Store as _, StoreError, WriteFault};
 use baton_store_sqlite::fault_of_folder;
 use uuid::Uuid;
 
-use super::workflow;
 use crate::api::{Api, Ask, DataHolder, RemoteServer, holder};
 use crate::archive;
 use crate::args::Cli;
 use crate::data::{Data, SETTLE_MARK};
 use crate::failure::Failure;
-use crate::project::{Project, agent_in};
+use crate::project::{FileRole, PROJECT_FILE, Project, WorkflowUse};
 use crate::session::{Session, cannot_tell, principal};
 use crate::show::{self, OutputFormat};
 
@@ -44,13 +43,7 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let project = Project::of(cli)?;
     let mut findings = Vec::new();
     look_at_files(&project, &mut findings);
-    let are_files_well = findings.iter().all(|it| matches!(it.state, Health::Well));
-    if are_files_well {
-        look_at_data(cli, project, &mut findings).await?;
-    } else {
-        let advice = "mend the files first; then type `baton doctor` again".to_owned();
-        findings.push(HealthCheck { what: "the data".to_owned(), state: Health::Waits { advice } });
-    }
+    look_at_data(cli, project, &mut findings).await?;
     tell(cli.format(), &findings);
     let n_ill = findings.iter().filter(|it| matches!(it.state, Health::Ill { .. })).count();
     match n_ill {
@@ -60,17 +53,60 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
+/// Everything that a command would load, with every problem of each file.
 fn look_at_files(project: &Project, findings: &mut Vec<HealthCheck>) {
-    for (name, source) in project.agents() {
-        let read = agent_in(&source);
-        let advice = || format!("edit {}", source.origin);
-        findings.push(finding(format!("the agent {name}"), read.map(|_| ()), advice));
+    let files = project.load();
+    let catalog = files.catalog(&project.file);
+    for (_, file) in &files.agents {
+        let what = format!("the agent {}", file.agent.id);
+        findings.push(HealthCheck { what, state: Health::Well });
     }
-    for (name, _) in project.workflows() {
-        let advice = || format!("type `baton workflow check {name}` for every problem");
-        let checked = workflow::check_named(project, &name).map(|_| ());
-        findings.push(finding(format!("the workflow {name}"), checked, advice));
+    for bad in &files.left_out {
+        let role = match bad.role {
+            FileRole::Agent => "agent",
+            FileRole::Workflow => "workflow",
+        };
+        let (what, advice) = (format!("the {role} {}", bad.name), format!("edit {}", bad.origin));
+        findings.push(HealthCheck { what, state: ill_file(&bad.failure, advice) });
     }
+    for (name, used, result) in files.checked_workflows(&catalog) {
+        let what = format!("the workflow {name}");
+        let state = match (result, used) {
+            (Ok(()), _) => Health::Well,
+            (Err(failure), WorkflowUse::BuiltInDefault | WorkflowUse::BuiltIn) => Health::Waits {
+                advice: format!(
+                    "it is built in, and an agent of yours does not fit it: rename the agent, or \
+                     name another workflow in `{PROJECT_FILE}`, or type `baton workflow eject \
+                     {name}` and change it\n{}",
+                    problem_lines(&failure)
+                ),
+            },
+            (Err(failure), WorkflowUse::Own) => {
+                ill_file(&failure, format!("`baton workflow check {name}` checks it again"))
+            }
+        };
+        findings.push(HealthCheck { what, state });
+    }
+    if let Some(problem) = catalog.no_default() {
+        let (what, advice) = (PROJECT_FILE.to_owned(), "edit it".to_owned());
+        findings.push(HealthCheck { what, state: Health::Ill { problem, advice } });
+    }
+}
+
+fn ill_file(failure: &Failure, advice: String) -> Health {
+    match failure.file_problems() {
+        [] => Health::Ill { problem: failure.to_string(), advice },
+        problems => {
+            let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            Health::Ill { problem: format!("{failure}\n{}", lines.join("\n")), advice }
+        }
+    }
+}
+
+fn problem_lines(failure: &Failure) -> String {
+    let lines: Vec<String> =
+        failure.file_problems().iter().map(|it| format!("    - {it}")).collect();
+    lines.join("\n")
 }
 
 async fn look_at_data(

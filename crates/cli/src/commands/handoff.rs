@@ -87,6 +87,7 @@ async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
     let body = NewHandoff {
         run: args.run.clone(),
         story: args.story.clone(),
+        new_story: args.new_story,
         workflow: args.workflow.clone(),
         from_agent: args.from.clone().unwrap_or_default(),
         to_agent: args.to.clone().unwrap_or_default(),
@@ -109,6 +110,7 @@ async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), 
     let ask = Ask::post_text(["documents"], document.format.media_type(), document.text)
         .with_some("run", args.run.as_ref())
         .with_some("story", args.story.as_ref())
+        .with_some("newStory", args.new_story.then_some(true))
         .with_some("workflow", args.workflow.as_ref())
         .with_some("agent", args.from.as_ref())
         .with_some("to", args.to.as_ref())

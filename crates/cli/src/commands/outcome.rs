@@ -36,6 +36,10 @@ fn show_done(done: &Committed) {
     let baton = show::whereabouts(run);
     show::answer(&format!("run {} is {}; baton: {baton}", run.number, run.status.name()));
     show_warnings(&done.warnings);
+    if done.adopted {
+        let story = show::visible(&run.story);
+        show::note(&format!("{} there was no story `{story}`: it was made", show::warn("new:")));
+    }
     if done.is_repeat {
         show::note("this key had been used for the same command: nothing was done again");
     }
@@ -46,6 +50,9 @@ fn show_rehearsed(rehearsed: &DryRun) {
         show::answer(&format!("{} would be {}", it.label, it.state.name()));
     }
     show_warnings(&rehearsed.warnings);
+    if rehearsed.adopted {
+        show::note("there is no such story: it would be made");
+    }
     show::note("nothing was changed");
 }
 

@@ -11,9 +11,10 @@ use crate::show::{self, OutputFormat, TimeFormat};
 
 pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     match verb {
-        RunCommand::Start { story, workflow, to, at, reason, write } => {
+        RunCommand::Start { story, new_story, workflow, to, at, reason, write } => {
             let body = StartRequest {
                 story: story.clone(),
+                new_story: *new_story,
                 workflow: workflow.clone(),
                 to_agent: to.clone(),
                 package: None,

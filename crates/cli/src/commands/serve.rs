@@ -1,6 +1,6 @@
 //! `baton serve`: the engine behind HTTP, until it is stopped.
 
-use baton_engine::{DataChecker, Sweeper, Timekeeper};
+use baton_engine::{CatalogKeeper, DataChecker, Sweeper, Timekeeper};
 use baton_http::{ListenOptions, Server};
 use baton_store::StoreError;
 use baton_views::Archivist;
@@ -35,7 +35,9 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     session.say_where(&url, server.instance())?;
     // Before any warning, so that it is the first line where all is well.
     show::note(&format!("listening on {url}"));
+    tell_unsound(session);
     session.store.rescue_when_lost(session.project.command_context()?);
+    let keeper = CatalogKeeper::start(session.engine.clone());
     let checker = session.store.was_left_open().then(|| DataChecker::start(session.engine.clone()));
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
@@ -48,6 +50,20 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
         archivist.stop().await;
     }
     sweeper.stop().await;
+    keeper.stop().await;
     timekeeper.stop().await;
     served.map_err(|error| Failure::io("serve", error))
+}
+
+/// Workflows whose runs would come to an agent that is not there or does not fit. Files that cannot
+/// be read are named already.
+fn tell_unsound(session: &Session) {
+    let files = session.project.load();
+    for (_, _, result) in files.checked_workflows(&session.engine.catalog()) {
+        let Err(failure) = result else { continue };
+        show::note(&format!("{} {failure}", show::warn("warning:")));
+        for problem in failure.file_problems() {
+            show::note(&format!("  - {}", show::visible(&problem.to_string())));
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! `baton story`: add, list, show, import.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use baton_api::{NewStory, StoryText};
 use baton_core::document::Node;
+use baton_core::names::StoryKey;
 use baton_core::story::Story;
 use baton_wire::story_file;
 use http::StatusCode;
@@ -74,7 +76,7 @@ async fn tell(api: &Api, reply: &ApiReply) -> Result<(), Failure> {
 
 async fn import(api: &Api, file: &str) -> Result<(), Failure> {
     let text = payload::file(file)?;
-    let stories = parsed(Path::new(file), story_file::parse(&text))?;
+    let stories = dependencies_first(parsed(Path::new(file), story_file::parse(&text))?);
     let n_all = stories.len();
     let mut n_new = 0;
     for story in stories {
@@ -92,6 +94,25 @@ async fn import(api: &Api, file: &str) -> Result<(), Failure> {
         OutputFormat::Table => show::answer(&format!("{n_new} added, {n_updated} updated")),
     }
     Ok(())
+}
+
+/// In the order of the file, but each after the stories of the file that it depends on: so that a
+/// dependency that is not there is warned about, and only then.
+fn dependencies_first(mut waiting: Vec<Story>) -> Vec<Story> {
+    let mut sorted: Vec<Story> = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let keys: HashSet<StoryKey> = waiting.iter().map(|it| it.key.clone()).collect();
+        let is_free = |it: &Story| !it.depends_on.iter().any(|key| keys.contains(key));
+        let (free, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_free);
+        // In a circle there is no order.
+        let is_stuck = free.is_empty();
+        sorted.extend(free);
+        waiting = rest;
+        if is_stuck {
+            sorted.append(&mut waiting);
+        }
+    }
+    sorted
 }
 
 fn text_of(story: Story) -> StoryText {

@@ -4,20 +4,17 @@ use std::path::Path;
 
 use baton_api::WorkflowDocument;
 use baton_core::document::Node;
-use baton_core::names::AgentId;
-use baton_core::outcome::Outcome;
-use baton_core::problem::Problem;
-use baton_core::workflow::{Place, Step, Workflow};
+use baton_core::workflow::Workflow;
 use baton_engine::Entry;
 use baton_files::FileMode;
-use baton_wire::agent_file::AgentFile;
-use baton_wire::builtin;
+use baton_wire::suggest::did_you_mean;
+use baton_wire::{builtin, workflow_file};
 
 use super::init::write_new;
 use crate::args::{self, Cli};
 use crate::failure::Failure;
 use crate::named_file;
-use crate::project::{FOLDER, Project, SourceFile, workflow_in};
+use crate::project::{FOLDER, Project, SourceFile, parsed, tell_left_out};
 use crate::show::{self, OutputFormat};
 
 pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure> {
@@ -52,10 +49,8 @@ pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure
 }
 
 fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
-    let (catalog, unreadable) = project.catalog();
-    for failure in &unreadable {
-        show::note(&format!("{} {failure}", show::warn("left out:")));
-    }
+    let catalog = project.load().catalog(&project.file);
+    tell_left_out(&catalog);
     let sources = project.workflows();
     match cli.format() {
         OutputFormat::Json => {
@@ -84,23 +79,9 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A workflow that is sound and whose agents fit it; else every problem.
-pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Failure> {
-    let source = source_of(project, name)?;
-    let (workflow, _) = workflow_in(&source)?;
-    let agents = project.agent_files()?;
-    let mut problems: Vec<Problem> =
-        workflow.steps.iter().flat_map(|it| agent_problems(&workflow, it, &agents)).collect();
-    problems.extend(workflow.steps.iter().flat_map(|it| delegate_problems(it, &agents)));
-    problems.extend(show::endless_cycles(&workflow));
-    if problems.is_empty() {
-        return Ok(workflow);
-    }
-    Err(Failure::Check { file: source.origin, problems })
-}
-
 fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
-    let workflow = check_named(project, name)?;
+    let (name, source) = source_of(project, name)?;
+    let workflow = project.load().check(&name, &source)?;
     match cli.format() {
         OutputFormat::Json => {
             let sound = [
@@ -113,9 +94,11 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
             let n_edges = workflow.edges().count();
             let n_steps = workflow.steps.len();
             show::answer(&format!(
-                "{} is sound: {n_steps} steps, {n_edges} edges, {} contracts{}",
+                "{} is sound: {}, {}, {}{}",
                 workflow.name,
-                workflow.contracts.len(),
+                show::counted(n_steps as u64, "step"),
+                show::counted(n_edges as u64, "edge"),
+                show::counted(workflow.contracts.len() as u64, "contract"),
                 show::graph_page(&workflow)
             ));
         }
@@ -124,76 +107,6 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
         show::note(&note);
     }
     Ok(())
-}
-
-/// Whether the agents of a step exist, and declare the contracts that the step needs.
-fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for id in &step.agents {
-        let path = format!("steps.{}.agent", step.id);
-        let Some(file) = agents.iter().find(|it| it.agent.id == *id) else {
-            problems.push(no_such_agent(path, id));
-            continue;
-        };
-        let place = Place::Step(step.id.clone());
-        for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place)
-        {
-            let Some(contract) = &edge.contract else { continue };
-            if !file.accepts.is_empty() && !names(&file.accepts, contract) {
-                let message = format!("`{id}` does not say that it accepts `{contract}`");
-                problems.push(Problem::new(&path, "not_accepted", message));
-            }
-        }
-        for edge in &step.edges {
-            let Some(contract) = &edge.contract else { continue };
-            let produced = file.produces.iter().find(|(outcome, _)| *outcome == edge.on);
-            if let Some((_, produced)) = produced
-                && !names(produced, contract)
-            {
-                let path = format!("steps.{}.on.{}", step.id, edge.on.name());
-                let message = format!("`{id}` does not say that it produces `{contract}`");
-                problems.push(Problem::new(path, "not_produced", message));
-            }
-        }
-    }
-    problems
-}
-
-/// The same for a step's delegates: they receive one contract and return another.
-fn delegate_problems(step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (index, delegate) in step.delegates.iter().enumerate() {
-        let id = &delegate.agent;
-        let path = format!("steps.{}.delegates[{index}]", step.id);
-        let Some(file) = agents.iter().find(|it| it.agent.id == *id) else {
-            problems.push(no_such_agent(path, id));
-            continue;
-        };
-        let given = delegate.contract.as_ref().filter(|_| !file.accepts.is_empty());
-        if let Some(contract) = given.filter(|it| !names(&file.accepts, it)) {
-            let message = format!("`{id}` does not say that it accepts `{contract}`");
-            problems.push(Problem::new(&path, "not_accepted", message));
-        }
-        let produced = file.produces.iter().find(|(outcome, _)| *outcome == Outcome::Success);
-        if let (Some(contract), Some((_, produced))) = (&delegate.returns, produced)
-            && !names(produced, contract)
-        {
-            let message = format!("`{id}` does not say that it produces `{contract}`");
-            problems.push(Problem::new(&path, "not_produced", message));
-        }
-    }
-    problems
-}
-
-/// Whether a contract is in a list, which may call it by its old name.
-fn names(list: &[String], contract: &str) -> bool {
-    let name = builtin::contract_name(contract);
-    list.iter().any(|it| builtin::contract_name(it) == name)
-}
-
-fn no_such_agent(path: String, id: &AgentId) -> Problem {
-    let message = format!("there is no agent `{id}`; `baton agent new {id}` makes one");
-    Problem::new(path, "no_such_agent", message)
 }
 
 fn eject(project: &Project, name: &str) -> Result<(), Failure> {
@@ -215,22 +128,26 @@ fn eject(project: &Project, name: &str) -> Result<(), Failure> {
 }
 
 fn named(project: &Project, name: &str) -> Result<Workflow, Failure> {
-    Ok(workflow_in(&source_of(project, name)?)?.0)
+    let (name, source) = source_of(project, name)?;
+    parsed(Path::new(&source.origin), workflow_file::parse_file(&name, source.text()?))
 }
 
-/// A workflow by its name, or a file by its path.
-fn source_of(project: &Project, name: &str) -> Result<SourceFile, Failure> {
+/// A workflow by its name, or a file by its path; with the name that it has to have.
+fn source_of(project: &Project, name: &str) -> Result<(String, SourceFile), Failure> {
     let workflows = project.workflows();
     let known: Vec<String> = workflows.iter().map(|(it, _)| it.clone()).collect();
-    if let Some((_, source)) = workflows.into_iter().find(|(it, _)| it == name) {
-        return Ok(source);
+    if let Some(found) = workflows.into_iter().find(|(it, _)| it == name) {
+        return Ok(found);
     }
     match named_file::text(name) {
-        Ok(text) => Ok(SourceFile::new(name, text)),
+        Ok(text) => {
+            let stem = Path::new(name).file_stem().unwrap_or_default();
+            Ok((stem.to_string_lossy().into_owned(), SourceFile::new(name, text)))
+        }
         Err(Failure::NotFound(_)) => {
-            let known = known.join(", ");
-            let message = format!("there is no workflow or file `{name}`; known: {known}");
-            Err(Failure::NotFound(message))
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let hint = did_you_mean(name, &known);
+            Err(Failure::NotFound(format!("there is no workflow or file `{name}`; {hint}")))
         }
         Err(failure) => Err(failure),
     }

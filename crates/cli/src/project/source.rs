@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use baton_files::{Dir, FileEntry, FileError};
+use baton_wire::{agent_file, builtin};
 
 use crate::failure::Failure;
 
@@ -33,15 +34,38 @@ impl SourceFile {
         }
     }
 
-    /// Whether it begins like an agent. An unreadable file may be one.
-    pub(super) fn may_be_agent(&self) -> bool {
-        self.text.as_ref().map_or(true, |it| it.starts_with("---"))
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.origin == BUILT_IN
     }
+}
+
+pub(crate) const BUILT_IN: &str = "built in";
+
+/// Folders that may hold agents. Later ones win.
+pub(super) const AGENT_FOLDERS: [&str; 3] = ["agents", "workflow-agents", ".baton/agents"];
+pub(super) const WORKFLOW_FOLDER: &str = ".baton/workflows";
+
+/// Every workflow by name; the project's file overrides the built-in one.
+pub(super) fn workflows(dir: &Dir) -> Vec<(String, SourceFile)> {
+    merge(builtin::workflows(), files_in(dir, WORKFLOW_FOLDER, &["yaml", "yml"]))
+}
+
+/// Every agent by name, as [`workflows`].
+pub(super) fn agents(dir: &Dir) -> Vec<(String, SourceFile)> {
+    let mut files = Vec::new();
+    for folder in AGENT_FOLDERS {
+        files.extend(files_in(dir, folder, &["md"]));
+    }
+    // An unreadable file may be an agent.
+    files.retain(|(name, it)| {
+        it.text.as_ref().map_or(true, |text| agent_file::is_agent_file(name, text))
+    });
+    merge(builtin::agents(), files)
 }
 
 /// The files in a folder by name without extension. An unreadable folder or file is included, so
 /// that it can be reported.
-pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String, SourceFile)> {
+fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String, SourceFile)> {
     let path = dir.path().join(folder);
     let listed = dir.subdir(folder).and_then(|folder| Ok((folder.list()?, folder)));
     let (entries, folder) = match listed {
@@ -71,14 +95,11 @@ pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String
 }
 
 /// Built-in files and the project's: the project's file overrides the built-in one.
-pub(super) fn merge(
-    ours: &[(&str, &str)],
-    theirs: Vec<(String, SourceFile)>,
-) -> Vec<(String, SourceFile)> {
+fn merge(ours: &[(&str, &str)], theirs: Vec<(String, SourceFile)>) -> Vec<(String, SourceFile)> {
     let mut all: Vec<(String, SourceFile)> = Vec::new();
     for (name, text) in ours {
         if !theirs.iter().any(|(it, _)| it == name) {
-            all.push(((*name).to_owned(), SourceFile::new("built in", *text)));
+            all.push(((*name).to_owned(), SourceFile::new(BUILT_IN, *text)));
         }
     }
     for (name, source) in theirs {

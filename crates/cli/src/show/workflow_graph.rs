@@ -3,7 +3,6 @@
 use baton_core::document::Node;
 use baton_core::gate::GateEdge;
 use baton_core::names::StepId;
-use baton_core::problem::Problem;
 use baton_core::workflow::{RejectRule, Workflow};
 
 use super::table;
@@ -62,22 +61,6 @@ fn ended_by(workflow: &Workflow, cycle: &[StepId]) -> String {
     let most = |step: &StepId| format!("{step} more than {}×", workflow.entries_of(step));
     let limits: Vec<String> = cycle.iter().map(most).collect();
     format!("it enters {}", limits.join(" or "))
-}
-
-/// Cycles that nothing leads out of: work in them never comes to the end of the run.
-pub(crate) fn endless_cycles(workflow: &Workflow) -> Vec<Problem> {
-    let graph = workflow.graph();
-    let endless = graph.cycles().iter().filter(|it| !graph.can_end(it));
-    let problem = |cycle: &Vec<StepId>| {
-        let steps = ids(cycle).join(", ");
-        let path = cycle.first().map_or_else(String::new, |it| format!("steps.{it}"));
-        let message = format!(
-            "nothing leads out of the cycle {steps}: its work goes round until a person is asked, \
-             and never completes; give one of these steps an edge towards `complete`"
-        );
-        Problem::new(path, "endless_cycle", message)
-    };
-    endless.map(problem).collect()
 }
 
 /// Rejects that would bypass a gate: they are refused until the gate has been passed.

@@ -242,7 +242,7 @@ fn the_handoff_in_what_an_agent_printed_is_found() {
 fn a_file_is_handed_over_as_it_is_written() {
     let project = Project::started();
     project.has("plan.yaml", PLAN);
-    project.fails(&["handoff", "create", "--file", "plan.yaml"], 1, "open: 1 (s1)");
+    project.fails(&["handoff", "create", "--file", "plan.yaml"], 4, "[accept_first]");
     project.ok(&[
         "handoff",
         "accept",

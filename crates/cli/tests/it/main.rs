@@ -17,6 +17,7 @@ mod hostile;
 mod init;
 mod judged;
 mod killed;
+mod loader;
 mod lost_data;
 mod moves;
 mod names;

@@ -53,9 +53,14 @@ pub(super) fn goto(
 ) -> Result<(), Refusal> {
     passed::only_a_person(draft, by)?;
     no_gate(draft)?;
+    if draft.workflow().step(step).is_none() {
+        return Err(no_such_step(draft, step));
+    }
     if !draft.run.visited.contains(step) {
         let visited: Vec<&str> = draft.run.visited.iter().map(StepId::as_str).collect();
-        return Err(Refusal::NotVisited { step: step.clone(), visited: visited.join(", ") });
+        let visited =
+            if visited.is_empty() { "no step yet".to_owned() } else { visited.join(", ") };
+        return Err(Refusal::NotVisited { step: step.clone(), visited });
     }
     supersede_open(draft, reason);
     let to = first_at(draft, &Target::Step(step.clone()));
@@ -78,18 +83,12 @@ pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Ref
     let place = Place::Step(start.step.clone());
     let agents = draft.workflow().agents_at(&place);
     let Some(first) = agents.first() else {
-        let steps: Vec<&str> = draft.workflow().steps.iter().map(|it| it.id.as_str()).collect();
-        let (step, known) = (start.step.clone(), steps.join(", "));
-        return Err(Refusal::NoSuchStep { step, known });
+        return Err(no_such_step(draft, &start.step));
     };
     let agent = start.to.as_ref().unwrap_or(first).clone();
     if !agents.contains(&agent) {
-        let choices: Vec<String> = agents.iter().map(|it| format!("`{it}`")).collect();
-        return Err(Refusal::ChooseReceiver {
-            step: start.step.clone(),
-            outcome: "start",
-            choices: choices.join(", "),
-        });
+        let (step, outcome) = (start.step.clone(), Refusal::START);
+        return Err(Refusal::ChooseReceiver { step, outcome, choices: agents });
     }
     let reason = Some(draft.keep(start.reason.as_str()));
     passed::waive(draft, &place, &start.by, reason);
@@ -155,4 +154,9 @@ fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
         let reason = Some(draft.keep(reason.as_str()));
         draft.emit(HandoffEvent::Superseded { handoff: handoff.no, reason });
     }
+}
+
+fn no_such_step(draft: &Draft<'_>, step: &StepId) -> Refusal {
+    let steps: Vec<&str> = draft.workflow().steps.iter().map(|it| it.id.as_str()).collect();
+    Refusal::NoSuchStep { step: step.clone(), known: steps.join(", ") }
 }

@@ -330,14 +330,9 @@ fn on_edge<'a>(
 }
 
 fn choose(workflow: &Workflow, step: &Step, outcome: Outcome) -> Refusal {
-    let choices: Vec<String> = step
+    let choices = step
         .edges_on(outcome)
         .flat_map(|it| workflow.agents_at(&Workflow::target_place(&it.to)))
-        .map(|it| format!("`{it}`"))
         .collect();
-    Refusal::ChooseReceiver {
-        step: step.id.clone(),
-        outcome: outcome.name(),
-        choices: choices.join(", "),
-    }
+    Refusal::ChooseReceiver { step: step.id.clone(), outcome: outcome.name(), choices }
 }

@@ -125,16 +125,21 @@ async fn a_number_alone_means_the_only_open_run_that_ends_in_it() {
     world.on("owner/one#123", accept(1)).await.unwrap();
     assert_eq!(send(&world, Format::Xml, &next, &hints()).await, "moved Some(2)");
     send(&world, Format::Xml, &first("owner/two"), &hints()).await;
-    let several = send(&world, Format::Xml, &next, &hints()).await;
+    let of_neither = xml("closer-agent", "orchestrator", "<issue_number>123</issue_number>");
+    let several = send(&world, Format::Xml, &of_neither, &hints()).await;
     let said = "run_unknown: the document does not say which run it is for; \
                 open: 1 (owner/one#123), 2 (owner/two#123)";
     assert_eq!(several, said);
+    // Of the two, one is with the sender.
+    assert_eq!(send(&world, Format::Xml, &next, &hints()).await, "moved Some(2)");
+    assert!(world.shows("owner/two#123").await.contains("prep-agent→implementer-agent pending"));
 }
 
 #[tokio::test]
 async fn a_document_that_is_not_clear_is_not_guessed_at() {
     let world = Backend::Memory.world().await;
     world.starts("s1").await.unwrap();
+    world.starts("s2").await.unwrap();
     let payload = r#"{"plan":"p"}"#;
     for (format, text, hints, expected) in [
         (
@@ -153,7 +158,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
             Format::Yaml,
             "handoff: {from: {agent: analyst}, to: {agent: implementer}}",
             hints(),
-            "run_unknown: the document does not say which run it is for; open: 1 (s1)",
+            "run_unknown: the document does not say which run it is for; open: 1 (s1), 2 (s2)",
         ),
         (
             Format::Yaml,
@@ -177,7 +182,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
             Format::Yaml,
             "acknowledgment: {received: true, understood: {task: Plan it}}",
             hints(),
-            "run_unknown: the document does not say which run it is for; open: 1 (s1)",
+            "run_unknown: the document does not say which run it is for; open: 1 (s1), 2 (s2)",
         ),
         (
             Format::Yaml,
@@ -189,6 +194,52 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
         assert_eq!(send(&world, format, text, &hints).await, expected, "{text}");
     }
     assert_eq!(world.shows("s1").await, "open; offered; HO-001 orchestrator→analyst pending");
+}
+
+#[tokio::test]
+async fn a_document_without_an_id_means_the_only_run_that_its_sender_has_to_move() {
+    for backend in Backend::ALL {
+        let world = issues(backend).await;
+        let first = |n: u32| {
+            let url = format!("https://github.com/owner/repo/issues/{n}");
+            xml("issue-manager", "prep-agent", &format!("<issue_url>{url}</issue_url>"))
+        };
+        let error =
+            "<status>failure</status><error><type>E</type><message>it broke</message></error>";
+        let error = xml("prep-agent", "orchestrator", error);
+        let nobody = send(&world, Format::Xml, &error, &hints()).await;
+        assert_eq!(
+            nobody,
+            "run_unknown: the document does not say which run it is for; no run is open"
+        );
+        send(&world, Format::Xml, &first(1), &hints()).await;
+        send(&world, Format::Xml, &first(2), &hints()).await;
+        let several = send(&world, Format::Xml, &error, &hints()).await;
+        let said = "run_unknown: the document does not say which run it is for; \
+                    open: 1 (owner/repo#1), 2 (owner/repo#2)";
+        assert_eq!(several, said);
+        world.on("owner/repo#1", accept(1)).await.unwrap();
+        let on = xml("prep-agent", "implementer-agent", "<issue_number>1</issue_number>");
+        assert_eq!(send(&world, Format::Xml, &on, &hints()).await, "moved Some(2)");
+        // The sender has one run left, and the number of another issue is none of it.
+        let other = xml("prep-agent", "implementer-agent", "<issue_number>7</issue_number>");
+        let told = send(&world, Format::Xml, &other, &hints()).await;
+        assert!(told.starts_with("run_unknown: "), "{told}");
+        world.on("owner/repo#2", accept(1)).await.unwrap();
+        assert_eq!(send(&world, Format::Xml, &error, &hints()).await, "moved Some(2)");
+        world.is_sound().await;
+    }
+}
+
+#[tokio::test]
+async fn the_only_open_run_is_meant_where_neither_run_nor_sender_is_named() {
+    let world = Backend::Memory.world().await;
+    world.starts("s1").await.unwrap();
+    let taken = "acknowledgment: {received: true, understood: {task: Plan it}, starting: true}";
+    assert_eq!(send(&world, Format::Yaml, taken, &hints()).await, "taken up");
+    let phase = r#"{"status":"complete","phase":"architecture","summary":"Planned it in 3 steps","plan":"p",
+        "handoff":{"next_phase":"implementation","next_agent":"implementer","context":"c"}}"#;
+    assert_eq!(send(&world, Format::Json, phase, &hints()).await, "moved Some(2)");
 }
 
 #[tokio::test]

@@ -67,7 +67,8 @@ impl Batch {
         for stored in events {
             known.push(ResolvedEvent::look_up(reader, names, stored).await?);
         }
-        let agents = reader.catalog().agents();
+        let catalog = reader.catalog();
+        let agents = catalog.agents();
         let frames = |face| Frames::of(face, &known, agents);
         Ok(Self {
             after,

@@ -81,7 +81,8 @@ fn nothing(html: &mut Html) {
 
 async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), EngineError> {
     let run = &row.run;
-    let agents = app.read().catalog().agents();
+    let catalog = app.read().catalog();
+    let agents = catalog.agents();
     let workflow = app.read().workflow_of(row).await?;
     let rows = history::newest(app, row, MOST_HANDOFFS).await?;
     let texts = app.read().texts_of(&rows).await?;

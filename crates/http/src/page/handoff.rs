@@ -24,7 +24,8 @@ async fn handoff(app: &RequestScope, name: &str) -> Result<Response, ApiProblem>
     let run = app.read().run(&RunRef::Id(row.run)).await?;
     let texts = app.read().texts_of(std::slice::from_ref(&row)).await?;
     let asked = app.read().exchanges(&row).await?;
-    let agents = app.read().catalog().agents();
+    let catalog = app.read().catalog();
+    let agents = catalog.agents();
     let title = format!("{} of {}", row.no, row.story);
 
     let mut html = Html::default();

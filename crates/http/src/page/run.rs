@@ -24,7 +24,8 @@ pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> R
 async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
     let row = app.read().run_named(name).await?;
     let run = &row.run;
-    let agents = app.read().catalog().agents();
+    let catalog = app.read().catalog();
+    let agents = catalog.agents();
     let workflow = app.read().workflow_of(&row).await?;
     let story = app.read().find_story(&run.story).await?;
     let rows = history::newest(app, &row, MOST_HANDOFFS).await?;

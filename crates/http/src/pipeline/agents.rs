@@ -29,7 +29,8 @@ pub(super) async fn get(
     app: RequestScope,
     Params(query): Params<PipelineAgentQuery>,
 ) -> Result<Typed<PipelineAgents>, ApiProblem> {
-    let agents = app.read().catalog().agents();
+    let catalog = app.read().fresh_catalog();
+    let agents = catalog.agents();
     let Some(name) = given(&query.name) else {
         let agents = agents.iter().map(|it| pipeline_agent(it, None)).collect();
         return Ok(Typed(PipelineAgents::All { agents }));

@@ -323,6 +323,7 @@ async fn done(app: &RequestScope, outcome: &CommandResult) -> Result<ActionResul
         success: true,
         handoff: Some(row_of(app, outcome, outcome.done.handoff).await?),
         warnings: Some(outcome.done.warnings.iter().map(ToString::to_string).collect()),
+        adopted: outcome.adopted,
         ..ActionResult::default()
     })
 }

@@ -18,7 +18,7 @@ use baton_wire::json;
 use super::handoffs::stale_rows;
 use super::{Typed, refused};
 use crate::body;
-use crate::lookup::story_key;
+use crate::lookup::{UnknownStory, story_key, typed_story};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
@@ -67,7 +67,11 @@ async fn start(
     caller: &RequestCaller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
-    let asked = story_key(app, request.story_id.as_deref()).await?;
+    // A mistyped key must not create a story: only a handoff that an agent creates does.
+    let asked = match request.story_id.as_deref() {
+        Some(name) => Some(typed_story(app, name, UnknownStory::Refused).await?),
+        None => None,
+    };
     let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let timed_out = time_out(caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     if let Some(run) = open_runs(app, asked.as_ref(), 0).await?.first() {

@@ -18,7 +18,8 @@ use crate::scope::RequestScope;
 
 /// For an agent id that may no longer be in any file, or never was.
 pub(super) fn attribution(app: &RequestScope, id: &AgentId) -> Attribution {
-    let known = app.read().catalog().agents().find(id);
+    let catalog = app.read().catalog();
+    let known = catalog.agents().find(id);
     known.map_or_else(|| Attribution::from(&stand_in(id)), Attribution::from)
 }
 
@@ -44,7 +45,7 @@ fn stand_in(id: &AgentId) -> Agent {
     responses((status = 200, body = Page<Attribution>), ReadProblems))]
 pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<Attribution>>, ApiProblem> {
     let mut items = Vec::new();
-    for agent in app.read().catalog().agents().iter() {
+    for agent in app.read().fresh_catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;
         items.push(Attribution::from(agent).at(step));
     }
@@ -66,10 +67,11 @@ pub(super) async fn get(
         )
     };
     let id = AgentId::parse(&name).map_err(|_| no_such())?;
-    if !app.read().catalog().knows(&id) {
+    let catalog = app.read().fresh_catalog();
+    if !catalog.knows(&id) {
         return Err(no_such());
     }
-    let prompt = app.read().catalog().agents().find(&id).map(|it| it.prompt.clone());
+    let prompt = catalog.agents().find(&id).map(|it| it.prompt.clone());
     let agent = attribution(&app, &id).at(responsibility(&app, &id).await?);
     Ok(ApiResponse::new(AgentDocument { agent, prompt: prompt.unwrap_or_default() }))
 }

@@ -76,6 +76,7 @@ async fn done(
         cancelled: labels(&done.cancelled),
         kept: labels(&done.kept),
         warnings: warnings(outcome),
+        adopted: outcome.adopted,
     })
 }
 
@@ -87,6 +88,7 @@ fn rehearsed(outcome: &CommandResult) -> DryRun {
         handoffs: touched.collect(),
         version: outcome.version.0,
         warnings: warnings(outcome),
+        adopted: outcome.adopted,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::scope::RequestScope;
     tag = "definitions",
     responses((status = 200, body = Page<WorkflowDocument>), ReadProblems))]
 pub(super) async fn list(app: RequestScope) -> ApiResponse<Page<WorkflowDocument>> {
-    let catalog = app.read().catalog();
+    let catalog = app.read().fresh_catalog();
     let document = |it: &Entry| WorkflowDocument::new(&it.workflow, catalog.default_workflow());
     ApiResponse::new(Page { items: catalog.workflows().map(document).collect(), next: None })
 }
@@ -32,7 +32,7 @@ pub(super) async fn get(
 ) -> Result<ApiResponse<WorkflowDocument>, ApiProblem> {
     let no_such = |_| not_found("no_such_workflow", format!("there is no workflow `{name}`"));
     let parsed = WorkflowName::parse(&name).map_err(no_such)?;
-    let catalog = app.read().catalog();
+    let catalog = app.read().fresh_catalog();
     let entry = catalog.workflow(&parsed)?;
     Ok(ApiResponse::new(WorkflowDocument::new(&entry.workflow, catalog.default_workflow())))
 }

@@ -23,7 +23,7 @@ use super::handoffs::document::refused;
 use super::write::{HasMode, RunHeaders, WriteRequest, expected};
 use crate::App;
 use crate::body;
-use crate::lookup::{by, handoff_ref, run_id, story_key};
+use crate::lookup::{by, find_run, handoff_ref, run_id, typed_story};
 use crate::openapi::WriteProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
@@ -42,6 +42,10 @@ pub(crate) struct DocumentQuery {
     /// The key of the story: its open run, or a new one if it has none.
     #[param(min_length = 1, max_length = 200)]
     story: Option<String>,
+    /// Creates the story if there is none of that key; otherwise an unknown key is refused.
+    #[serde(default)]
+    #[param(default = false)]
+    new_story: bool,
     /// For a new run; if omitted, the workflow that has a matching edge.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     workflow: Option<String>,
@@ -126,7 +130,10 @@ async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHint
     Ok(DocumentHints {
         run: run_id(app, query.run.as_deref()).await?.map(RunRef::Id),
         handoff,
-        story: story_key(app, query.story.as_deref()).await?,
+        story: match query.story.as_deref() {
+            Some(name) => Some(typed_story(app, name, query.new_story.into()).await?),
+            None => None,
+        },
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         agent: by(app, query.agent.as_deref())?,
         to: by(app, query.to.as_deref())?,

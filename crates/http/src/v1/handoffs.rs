@@ -35,7 +35,7 @@ use super::window;
 use super::write::{HandoffPath, RunHeaders, WriteQuery, WriteRequest};
 use crate::accept;
 use crate::body;
-use crate::lookup::{find_handoff, find_run, known_agent, not_found, run_id, story_key};
+use crate::lookup::{find_handoff, find_run, known_agent, not_found, run_id, story_key, typed_story};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -171,7 +171,7 @@ async fn within(app: &RequestScope, asked: &NewHandoff) -> Result<RunTarget, Api
     match (&asked.run, &asked.story) {
         (Some(run), None) => Ok(RunTarget::Run(RunRef::Id(find_run(app, run).await?.run.id))),
         (None, Some(story)) => Ok(RunTarget::Story {
-            key: app.read().story_key(story).await?,
+            key: typed_story(app, story, asked.new_story.into()).await?,
             workflow: asked.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         }),
         (Some(_), Some(_)) | (None, None) => {

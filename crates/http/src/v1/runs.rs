@@ -21,7 +21,7 @@ use super::handoffs::document::refused;
 use super::window;
 use super::write::{RunCommandParams, RunHeaders, RunPath, WriteRequest};
 use crate::body;
-use crate::lookup::{find_run, known_agent, story_key};
+use crate::lookup::{find_run, known_agent, story_key, typed_story};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -117,9 +117,8 @@ pub(super) async fn start(
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
     let of = |story| StartRun { story, workflow, to, package, reason };
     let outcome = match (asked.story, at) {
-        // A mistyped key must not create a new story.
         (Some(key), at) => {
-            let story = app.read().story(&app.read().story_key(&key).await?).await?.story.key;
+            let story = typed_story(&app, &key, asked.new_story.into()).await?;
             match at {
                 Some(at) => caller.start_at(of(story), at).await,
                 None => caller.start(of(story)).await,

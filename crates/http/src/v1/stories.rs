@@ -159,7 +159,7 @@ pub(super) async fn put(
         app.caller().save_story(&story).await?;
     }
     let row = app.read().story(&story.key).await?;
-    Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
+    Ok(if is_new { made(&app, &row).await? } else { overwritten(&app, &row).await? })
 }
 
 /// The response for a story that was created.
@@ -169,6 +169,16 @@ async fn made(
 ) -> Result<ApiResponse<StoryDocument>, EngineError> {
     let answer = ApiResponse::new(new(app, row).await?).at(version_of(&row.story));
     Ok(answer.made(location(&row.story.key)))
+}
+
+/// The response for a story that was written over.
+async fn overwritten(
+    app: &RequestScope,
+    row: &StoryRow,
+) -> Result<ApiResponse<StoryDocument>, EngineError> {
+    let warnings = app.read().missing_dependencies(&row.story).await?;
+    let document = StoryDocument { warnings, ..story_document(row) };
+    Ok(ApiResponse::new(document).at(version_of(&row.story)))
 }
 
 fn shown(row: &StoryRow) -> ApiResponse<StoryDocument> {
@@ -202,7 +212,9 @@ async fn rehearsed(
 /// A story that was just created.
 async fn new(app: &RequestScope, row: &StoryRow) -> Result<StoryDocument, EngineError> {
     let alike = app.read().look_alikes(&row.story.key).await?;
-    Ok(StoryDocument { warnings: alike.warning().into_iter().collect(), ..story_document(row) })
+    let missing = app.read().missing_dependencies(&row.story).await?;
+    let warnings = alike.warning().into_iter().chain(missing).collect();
+    Ok(StoryDocument { warnings, ..story_document(row) })
 }
 
 async fn story_of(text: StoryText, app: &RequestScope, key: StoryKey) -> Result<Story, ApiProblem> {

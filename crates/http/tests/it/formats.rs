@@ -23,7 +23,7 @@ async fn a_document_of_any_format_is_a_handoff() {
     for path in ["/api/v1/handoffs", "/api/v1/documents"] {
         for (kind, query, body) in [
             (XML, "?profile=lenient", PLAN),
-            (YAML, "?profile=lenient&story=s-1", yaml),
+            (YAML, "?profile=lenient&story=s-1&newStory=true", yaml),
             (MARKDOWN, "?profile=lenient", &markdown),
         ] {
             let world = world().await;
@@ -167,6 +167,7 @@ async fn how_it_goes_is_noted_and_moves_nothing() {
 async fn what_cannot_be_read_or_is_not_clear_is_refused_with_its_place() {
     let world = world().await;
     world.started("s-1", PIPELINE).await;
+    world.started("s-2", PIPELINE).await;
     let path = "/api/v1/documents";
     let entity = "<!DOCTYPE x [<!ENTITY e \"x\">]><handoff>&e;</handoff>";
     let no_run = "handoff: {from: {agent: analyst}, to: {agent: implementer}}";
@@ -185,7 +186,7 @@ async fn what_cannot_be_read_or_is_not_clear_is_refused_with_its_place() {
         let detail = problem["detail"].as_str().unwrap();
         let has_place = detail.starts_with("line ");
         assert!(has_place || status != 400 || code == "bad_document", "{detail}");
-        assert!(code != "run_unknown" || detail.contains("1 (s-1)"), "{detail}");
+        assert!(code != "run_unknown" || detail.contains("1 (s-1), 2 (s-2)"), "{detail}");
     }
     let large = format!("a: {}", "x".repeat(1024 * 1024));
     send(&world, path, YAML, &large).await.refuses(413, "document_too_large");

@@ -27,7 +27,7 @@ async fn a_loose_baton_is_not_taken_up_behind_a_gate_on_any_api() {
     assert!(refused.text.contains("Budget approved"), "{}", refused.text);
     for profile in ["lenient", "strict"] {
         let native = format!(
-            r#"{{"story":"s-1","fromAgent":"implementation","toAgent":"orchestrator","package":{BUILT},"profile":"{profile}"}}"#
+            r#"{{"story":"s-1","newStory":true,"fromAgent":"implementation","toAgent":"orchestrator","package":{BUILT},"profile":"{profile}"}}"#
         );
         let refused = world.post("/api/v1/handoffs", &native).await;
         let code = if profile == "lenient" { "behind_gate" } else { "not_holder" };

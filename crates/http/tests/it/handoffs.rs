@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::world::*;
 
-const CREATE: &str = r#"{"story":"s-1","fromAgent":"analyst","toAgent":"implementer",
+const CREATE: &str = r#"{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"implementer",
     "package":{"b":1.50,"a":[ 1e3 ],"plan":["x"]},"reason":"ready","profile":"lenient"}"#;
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn contracts_are_kept_strictly_unless_asked_otherwise() {
     let world = world().await;
     let create = |profile: &str| {
         format!(
-            r#"{{"story":"s-1","fromAgent":"analyst","toAgent":"implementer","package":{{"plan":[1]}}{profile}}}"#
+            r#"{{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"implementer","package":{{"plan":[1]}}{profile}}}"#
         )
     };
     let problem = world.post("/api/v1/handoffs", &create("")).await.refuses(422, "contract");
@@ -77,17 +77,15 @@ async fn what_cannot_be_handed_off_is_refused() {
     };
     let neither = r#"{"fromAgent":"analyst","toAgent":"implementer"}"#;
     check(neither, 400, "missing_field").await;
-    let unknown = r#"{"story":"s-1","fromAgent":"analyst","toAgent":"nobody"}"#;
+    let unknown = r#"{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"nobody"}"#;
     let problem = check(unknown, 400, "unknown_agent").await;
     assert!(problem["detail"].as_str().unwrap().contains("reviewer"), "{problem}");
-    check(r#"{"story":"s-1","fromAgent":"analyst"}"#, 400, "missing_field").await;
-    let no_edge =
-        r#"{"story":"s-1","fromAgent":"analyst","toAgent":"documenter","profile":"lenient"}"#;
+    check(r#"{"story":"s-1","newStory":true,"fromAgent":"analyst"}"#, 400, "missing_field").await;
+    let no_edge = r#"{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"documenter","profile":"lenient"}"#;
     check(no_edge, 422, "not_an_edge").await;
     let no_run = r#"{"run":"7","fromAgent":"analyst","toAgent":"implementer"}"#;
     check(no_run, 404, "no_such_run").await;
-    let outcome =
-        r#"{"story":"s-1","fromAgent":"analyst","toAgent":"implementer","outcome":"meh"}"#;
+    let outcome = r#"{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"implementer","outcome":"meh"}"#;
     check(outcome, 400, "unknown_outcome").await;
     world.post("/api/v1/handoffs", CREATE).await.is(201);
     let problem = check(CREATE, 409, "duplicate").await;
@@ -259,7 +257,7 @@ async fn a_handoff_of_another_run_is_not_taken_for_one_of_this() {
     // HO-001 of both: 1 is the first run's, 2 the second's.
     let create = |more: &str| {
         format!(
-            r#"{{"story":"s-2","fromAgent":"orchestrator","toAgent":"analyst","package":{{"story_id":"s-2"}},"profile":"lenient",{more}}}"#
+            r#"{{"story":"s-2","newStory":true,"fromAgent":"orchestrator","toAgent":"analyst","package":{{"story_id":"s-2"}},"profile":"lenient",{more}}}"#
         )
     };
     let path = "/api/v1/handoffs";
@@ -309,4 +307,33 @@ async fn a_document_of_a_story_that_nobody_knows_is_told_which_runs_there_are() 
         "blocked_reason":"unknown","attempted":["a"],"handoff":{"next_agent":null,"context":"c"}}"#;
     let problem = world.post("/api/v1/documents", blocked).await.refuses(422, "run_unknown");
     assert!(problem["detail"].as_str().unwrap().contains("1 (s-1)"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_create_adopts_an_unknown_story_and_a_start_refuses_it() {
+    let world = world().await;
+    let create = r#"{"action":"create","storyId":"login","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"p"}}"#;
+    let made = world.post("/api/handoffs", create).await.is(200);
+    assert_eq!(made["adopted"], true, "{made}");
+    let accepted =
+        world.post("/api/handoffs", r#"{"action":"accept","handoffId":1}"#).await.is(200);
+    assert_eq!(accepted["adopted"], Value::Null, "{accepted}");
+    let start = r#"{"action":"start","storyId":"logn"}"#;
+    let refused = world.post("/api/run", start).await.refuses(404, "no_such_story");
+    let said = "there is no story `logn`; did you mean `login`? `baton story add logn --title \"...\"` adds it";
+    assert_eq!(refused["detail"], said, "{refused}");
+    let typed = r#"{"story":"logn","fromAgent":"analyst","toAgent":"implementer","package":{"plan":"p"},"profile":"lenient"}"#;
+    world.post("/api/v1/handoffs", typed).await.refuses(404, "no_such_story");
+    let document = r#"{"agent":"analyst","status":"complete","plan":"p","handoff":{"next_agent":"implementer","context":"c"}}"#;
+    world.post("/api/v1/documents?story=logn", document).await.refuses(404, "no_such_story");
+    let stories = world.get("/api/v1/stories").await.is(200);
+    assert_eq!(stories["items"].as_array().map(Vec::len), Some(1), "{stories}");
+    let own_id = document.replace("\"plan\"", "\"feature_directory\":\"out/search\",\"plan\"");
+    let made = world.post("/api/v1/documents?profile=lenient", &own_id).await.is(201);
+    assert_eq!((&made["adopted"], &made["run"]["story"]), (&json!(true), &json!("search")));
+    let typed = typed.replace("\"logn\"", "\"logn\",\"newStory\":true");
+    assert_eq!(world.post("/api/v1/handoffs", &typed).await.is(201)["adopted"], true);
+    let unknown = r#"{"action":"create","storyId":"x","fromAgent":"analist","toAgent":"complete"}"#;
+    let told = world.post("/api/handoffs", unknown).await.refuses(400, "unknown_agent");
+    assert_eq!(told["detail"], "there is no agent `analist`; did you mean `analyst`?", "{told}");
 }

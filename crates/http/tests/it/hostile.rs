@@ -20,7 +20,7 @@ async fn a_package_of_more_than_a_mebibyte_is_refused() {
     let create = |n: usize| {
         let text = "x".repeat(n);
         format!(
-            r#"{{"story":"s-1","fromAgent":"analyst","toAgent":"implementer","package":{{"plan":"{text}"}},"profile":"lenient"}}"#
+            r#"{{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"implementer","package":{{"plan":"{text}"}},"profile":"lenient"}}"#
         )
     };
     let frame = r#"{"plan":""}"#.len();
@@ -77,7 +77,7 @@ async fn deep_nesting_is_refused_and_does_no_harm() {
     let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
     let create = |package: &str| {
         format!(
-            r#"{{"story":"s-1","fromAgent":"analyst","toAgent":"implementer","package":{package},"profile":"lenient"}}"#
+            r#"{{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"implementer","package":{package},"profile":"lenient"}}"#
         )
     };
     for n in [65, 10_000, 500_000] {
@@ -94,11 +94,11 @@ async fn text_that_cannot_be_kept_is_refused() {
     let world = world().await;
     let reply = world.client.send_bytes("POST", ACCEPT, &[JSON], b"{\"agent\":\"\xff\"}").await;
     reply.refuses(400, "not_utf8");
-    let nul = r#"{"story":"s-1","fromAgent":"analyst","toAgent":"implementer","package":{"plan":"\u0000"}}"#;
+    let nul = r#"{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"implementer","package":{"plan":"\u0000"}}"#;
     world.post("/api/v1/handoffs", nul).await.refuses(400, "json_nul");
     world.post("/api/v1/stories", r#"{"key":"s-1","title":"\u0000"}"#).await.refuses(400, "nul");
     world.post("/api/v1/stories", r#"{"key":"a\nb"}"#).await.refuses(400, "bad_name");
-    let twice = r#"{"story":"s-1","fromAgent":"analyst","toAgent":"implementer","package":{"plan":1,"plan":2}}"#;
+    let twice = r#"{"story":"s-1","newStory":true,"fromAgent":"analyst","toAgent":"implementer","package":{"plan":1,"plan":2}}"#;
     world.post("/api/v1/handoffs", twice).await.refuses(400, "json_duplicate_key");
 }
 

@@ -189,8 +189,8 @@ async fn a_story_that_looks_like_another_is_not_made_without_a_word() {
         assert!(warning.starts_with("story: `Login` is a new story"), "{warning}");
         assert!(warning.ends_with("[look_alike]"), "{warning}");
     }
-    let start = r#"{"action":"start","storyId":"l0gin"}"#;
-    let started = world.post("/api/run", start).await.is(200);
+    let start = r#"{"story":"l0gin","newStory":true}"#;
+    let started = world.post("/api/v1/runs", start).await.is(201);
     let warning = started["warnings"][0].as_str().unwrap();
     assert!(warning.contains("`l0gin` is a new story"), "{warning}");
 }

@@ -7,6 +7,7 @@ use crate::world::*;
 #[tokio::test]
 async fn a_story_is_added_and_shown() {
     let world = world().await;
+    world.put("/api/v1/stories/s-0", r#"{"title":"Before it"}"#).await.is(201);
     let body = r#"{"key":"owner/repo#1 ü","title":"Sign in","acceptance":["it works"],
         "dependsOn":["s-0"],"priority":3,"branch":"feat/x"}"#;
     let made = world.post("/api/v1/stories", body).await;

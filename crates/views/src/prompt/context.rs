@@ -37,7 +37,7 @@ pub(super) fn values(
     context! {
         interface => options.face.name(),
         fence => Value::from_object(fence),
-        url => options.dashboard_url.to_string(),
+        url => options.dashboard_url.as_ref().map(ToString::to_string),
         token,
         story_id => brief.story.as_str(),
         story_id_url => in_url(brief.story.as_str()),

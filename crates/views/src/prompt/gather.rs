@@ -32,7 +32,7 @@ impl Views<'_> {
         let rows = self.handoffs(&filter).await?;
         let events = self.events_of(&row).await?;
         let caller = caller_behind(&open, &run.run);
-        let agent = self.catalog().agents().find(&row.to.agent).cloned();
+        let agent = self.fresh_catalog().agents().find(&row.to.agent).cloned();
         let agent = agent.unwrap_or_else(|| Agent::unknown(row.to.agent.clone()));
         let story = self.find_story(&row.story).await?;
         let story = story.map_or_else(|| Story::named(row.story.clone()), |it| it.story);

@@ -14,11 +14,18 @@ use super::variables::Variables;
 use super::{Prompt, PromptOptions, templates};
 use baton_engine::EngineError;
 
+/// In commands of an agent's own prompt while no server runs: a name that never leads anywhere,
+/// least of all to the server of another project.
+const NO_SERVER: &str = "http://no-server.invalid";
+
 pub(super) fn render(
     brief: &Brief,
     options: &PromptOptions,
     nonce: [u8; 16],
 ) -> Result<Prompt, EngineError> {
+    if options.face == AgentInterface::Curl && options.dashboard_url.is_none() {
+        return Err(EngineError::NoServer);
+    }
     let variables = variables(brief, options);
     let identity = variables.put_into(&brief.agent.prompt).map_err(|unknown| {
         let unknown: Vec<String> = unknown.iter().map(|it| format!("`{{{{{it}}}}}`")).collect();
@@ -45,8 +52,10 @@ pub(super) fn render(
 /// title would act as an instruction there.
 fn variables(brief: &Brief, options: &PromptOptions) -> Variables {
     let it = &brief.handoff;
+    let dashboard_url = options.dashboard_url.as_ref().map(ToString::to_string);
+    let dashboard_url = dashboard_url.unwrap_or_else(|| NO_SERVER.to_owned());
     Variables::new(vec![
-        ("DASHBOARD_URL", options.dashboard_url.to_string()),
+        ("DASHBOARD_URL", dashboard_url),
         ("STORY_ID", brief.story.to_string()),
         ("STORY_ID_URL", in_url(brief.story.as_str())),
         ("BRANCH", brief.branch.clone()),

@@ -186,7 +186,7 @@ impl World {
 }
 
 pub(crate) fn options(face: AgentInterface) -> PromptOptions {
-    let dashboard_url = DashboardUrl::parse("http://localhost:3000").unwrap();
+    let dashboard_url = Some(DashboardUrl::parse("http://localhost:3000").unwrap());
     PromptOptions { dashboard_url, token: None, budget_tokens: None, face }
 }
 

@@ -10,28 +10,24 @@ pub(crate) const KEYS: &[&str] = &["agent", "contract", "returns"];
 
 const MOST_DELEGATES: usize = 100;
 
-/// `None` where one of them could not be read.
-pub(super) fn delegates(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Delegate>> {
+/// Without those that could not be read.
+pub(super) fn delegates(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<Delegate> {
     let items = field.list(problems);
     if items.len() > MOST_DELEGATES {
         let message = format!("has {} delegates; the most is {MOST_DELEGATES}", items.len());
         field.problem("too_many", message, problems);
-        return None;
+        return Vec::new();
     }
     let mut delegates: Vec<Delegate> = Vec::new();
-    let mut are_all_read = true;
     for item in items {
-        let Some(delegate) = delegate(&item, problems) else {
-            are_all_read = false;
-            continue;
-        };
+        let Some(delegate) = delegate(&item, problems) else { continue };
         // Otherwise its input and output contracts could be stated in two ways.
         if delegates.iter().any(|it| it.agent == delegate.agent) {
             item.problem("twice", format!("says `{}` twice", delegate.agent), problems);
         }
         delegates.push(delegate);
     }
-    are_all_read.then_some(delegates)
+    delegates
 }
 
 /// An agent's id, or a map with details.

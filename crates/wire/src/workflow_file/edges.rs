@@ -26,38 +26,29 @@ pub(super) fn start(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Edge
     edge(Outcome::Success, AgentId::ORCHESTRATOR, field, START_KEYS, problems)
 }
 
-/// The edges of the step named `from`. `None` where one of them could not be read.
-pub(super) fn edges(from: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Edge>> {
-    field.members(problems)?;
+/// The edges of the step named `from`, without those that could not be read.
+pub(super) fn edges(from: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Vec<Edge> {
     let mut edges = Vec::new();
-    let mut are_all_read = true;
     for (member, field) in field.entries(problems) {
         let Some(outcome) = Outcome::CLAIMABLE.into_iter().find(|it| it.name() == member.key)
         else {
             let message = format!("is not an outcome; {}", suggestion(&member.key));
             problems.add(member.key_at, field.path.clone(), "unknown_outcome", message);
-            are_all_read = false;
             continue;
         };
         if field.node.value == LocatedValue::Null {
             problems.add(member.key_at, field.path.clone(), "missing", "leads nowhere");
-            are_all_read = false;
             continue;
         }
         let items = field.items();
         if edges.len() + items.len() > MOST_EDGES {
             let message = format!("a step has at most {MOST_EDGES} edges");
             field.problem("too_many", message, problems);
-            return None;
+            break;
         }
-        for item in items {
-            match edge(outcome, from, &item, KEYS, problems) {
-                Some(edge) => edges.push(edge),
-                None => are_all_read = false,
-            }
-        }
+        edges.extend(items.iter().filter_map(|it| edge(outcome, from, it, KEYS, problems)));
     }
-    are_all_read.then_some(edges)
+    edges
 }
 
 /// Documents have many words for an outcome; a workflow file has one.

@@ -35,7 +35,8 @@ const MOST_STEPS: usize = 100;
 
 const WORK_WITHIN: SignedDuration = SignedDuration::from_mins(30);
 
-/// `None` where a step could not be read: problems of the others about it would mislead.
+/// Every step with a valid name, also where parts of it could not be read: what the others say about
+/// it can be checked all the same. `None` where there is none.
 pub(super) fn steps(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Step>> {
     field.members(problems)?;
     let entries = field.entries(problems);
@@ -48,7 +49,6 @@ pub(super) fn steps(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<
         return None;
     }
     let mut steps = Vec::new();
-    let mut are_all_read = !entries.is_empty();
     for (member, field) in entries {
         let id = match StepId::parse(&member.key) {
             Ok(id) if !RESERVED.contains(&id.as_str()) => Some(id),
@@ -62,16 +62,14 @@ pub(super) fn steps(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<
                 None
             }
         };
-        match step(id, &field, problems) {
-            Some(step) => steps.push(step),
-            None => are_all_read = false,
-        }
+        steps.extend(step(id, &field, problems));
     }
-    are_all_read.then_some(steps)
+    (!steps.is_empty()).then_some(steps)
 }
 
+/// What could not be read is left out; the problems say so.
 fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Option<Step> {
-    let fields = Fields::open(field, KEYS, problems)?;
+    let Some(fields) = Fields::open(field, KEYS, problems) else { return id.map(unread) };
     let agents = agents(&fields, problems);
     let title = fields.get("title").and_then(|it| it.line(problems));
     let phase = fields.get("phase").and_then(|it| it.line(problems));
@@ -80,28 +78,46 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
     let work_within = fields.get("work_within").and_then(|it| it.duration(problems));
     let expiry = expiry(&fields, problems);
     let reject = reject(&fields, problems);
-    let delegates = fields.get("delegates").and_then(|it| delegates::delegates(&it, problems));
+    let delegates = fields.get("delegates").map(|it| delegates::delegates(&it, problems));
     let limits = limits(&fields, problems);
     let title = title.or_else(|| id.as_ref().map(|it| as_title(it.as_str()))).unwrap_or_default();
     let edges = match fields.get("on") {
         Some(on) => edges::edges(&title, &on, problems),
-        None => Some(Vec::new()),
+        None => Vec::new(),
     };
     let id = id?;
     Some(Step {
         title,
-        agents: agents?,
+        agents,
         phase: phase.unwrap_or_else(|| id.as_str().to_owned()),
         reason,
         is_optional: is_optional.unwrap_or(false),
         work_within: work_within.unwrap_or(WORK_WITHIN),
         expiry,
-        reject: reject?,
+        reject,
         delegates: delegates.unwrap_or_default(),
         limits,
-        edges: edges?,
+        edges,
         id,
     })
+}
+
+/// A step of which only the name is known.
+fn unread(id: StepId) -> Step {
+    Step {
+        title: as_title(id.as_str()),
+        agents: Vec::new(),
+        phase: id.as_str().to_owned(),
+        reason: None,
+        is_optional: false,
+        work_within: WORK_WITHIN,
+        expiry: None,
+        reject: RejectRule::ToSender,
+        delegates: Vec::new(),
+        limits: StepLimits::default(),
+        edges: Vec::new(),
+        id,
+    }
 }
 
 fn limits(fields: &Fields<'_>, problems: &mut Problems) -> StepLimits {
@@ -114,29 +130,27 @@ fn limits(fields: &Fields<'_>, problems: &mut Problems) -> StepLimits {
     }
 }
 
-fn agents(fields: &Fields<'_>, problems: &mut Problems) -> Option<Vec<AgentId>> {
+fn agents(fields: &Fields<'_>, problems: &mut Problems) -> Vec<AgentId> {
     let Some(field) = fields.one_of(&["agent", "agents"], problems) else {
         let path = format!("{}.agent", fields.path());
         problems.add(fields.at(), path, "missing", "is missing: who does the step");
-        return None;
+        return Vec::new();
     };
     let items = field.items();
     if items.is_empty() {
         field.problem("no_agent", "names no agent", problems);
-        return None;
     }
-    let agents: Vec<AgentId> =
-        items.iter().filter_map(|it| it.parsed(AgentId::parse, problems)).collect();
-    (agents.len() == items.len()).then_some(agents)
+    items.iter().filter_map(|it| it.parsed(AgentId::parse, problems)).collect()
 }
 
-fn reject(fields: &Fields<'_>, problems: &mut Problems) -> Option<RejectRule> {
+fn reject(fields: &Fields<'_>, problems: &mut Problems) -> RejectRule {
     let Some(field) = fields.one_of(&["reject", "reject_to"], problems) else {
-        return Some(RejectRule::ToSender);
+        return RejectRule::ToSender;
     };
-    if fields.get("reject").is_some() {
+    let rule = if fields.get("reject").is_some() {
         field.choice(&[("never", ())], problems).map(|()| RejectRule::Never)
     } else {
         field.parsed(StepId::parse, problems).map(RejectRule::To)
-    }
+    };
+    rule.unwrap_or(RejectRule::ToSender)
 }

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod agents;
 mod ways;
 
 #[track_caller]
@@ -303,6 +304,7 @@ contracts:
             line 3, column 19: limits.rounds: must be a whole number from 1 to 100 [wrong_number]
             line 3, column 35: limits.stale_after: must be a time span of at most a year, such as `30m`, `2h` or `90s` [wrong_duration]
             line 3, column 39: limits.retires: is not a key here; did you mean `retries`? [unknown_key]
+            line 4, column 14: start.to: there is no step `wrok`; known: work [no_such_step]
             line 4, column 20: start.back: is not a key here; known: `to`, `contract`, `profile`, `rounds`, `min_score` [unknown_key]
             line 7, column 12: steps.work.agent: `Worker` is not an agent id: use 1 to 64 lower-case letters and digits, joined by `-` [bad_name]
             line 8, column 13: steps.work.agents: cannot stand beside `agent` [not_both]

@@ -8,7 +8,7 @@ use baton_core::workflow::Workflow;
 use baton_wire::requirements::{DocumentRequirements, requirements};
 
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Project, tell_left_out};
 
 pub(super) struct Edges {
     workflows: Vec<Arc<Workflow>>,
@@ -17,16 +17,15 @@ pub(super) struct Edges {
 impl Edges {
     /// In one workflow of the project, or in all.
     pub(super) fn of(project: &Project, name: Option<&str>) -> Result<Self, Failure> {
-        let (catalog, _) = project.catalog();
+        let catalog = project.load().catalog(&project.file);
+        tell_left_out(&catalog);
         let is_meant = |it: &Arc<Workflow>| name.is_none_or(|name| it.name.as_str() == name);
         let workflows: Vec<_> =
             catalog.workflows().map(|it| it.workflow.clone()).filter(is_meant).collect();
         match (name, workflows.is_empty()) {
             (Some(name), true) => {
-                let known: Vec<&str> =
-                    catalog.workflows().map(|it| it.workflow.name.as_str()).collect();
-                let known = known.join(", ");
-                Err(Failure::NotFound(format!("there is no workflow `{name}`; known: {known}")))
+                let hint = catalog.hint_for_workflow(name);
+                Err(Failure::NotFound(format!("there is no workflow `{name}`; {hint}")))
             }
             (Some(_) | None, _) => Ok(Self { workflows }),
         }

@@ -59,7 +59,7 @@ pub(in crate::v1) async fn prompt(
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
     let options = PromptOptions {
         dashboard_url: match query.url.as_deref() {
-            Some(url) => DashboardUrl::parse(url).map_err(|error| bad_url(&error))?,
+            Some(url) => Some(DashboardUrl::parse(url).map_err(|error| bad_url(&error))?),
             None => own_url(&headers)?,
         },
         token: None,
@@ -86,10 +86,12 @@ pub(in crate::v1) async fn prompt(
     }
 }
 
-/// The URL by the host name that the caller used, which the guard has accepted.
-fn own_url(headers: &HeaderMap) -> Result<DashboardUrl, ApiProblem> {
-    let host = headers.get(HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    DashboardUrl::parse(&format!("http://{host}"))
+/// The URL by the host name that the caller used, which the guard has accepted. A caller in the same
+/// process used none: no server runs.
+fn own_url(headers: &HeaderMap) -> Result<Option<DashboardUrl>, ApiProblem> {
+    let Some(host) = headers.get(HOST) else { return Ok(None) };
+    DashboardUrl::parse(&format!("http://{}", host.to_str().unwrap_or_default()))
+        .map(Some)
         .map_err(|error| ApiProblem::malformed("bad_host", error.to_string()))
 }
 

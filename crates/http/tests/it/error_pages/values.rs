@@ -120,7 +120,7 @@ fn ways() -> Vec<Refusal> {
         Refusal::ChooseReceiver {
             step: step("analyze"),
             outcome: "success",
-            choices: text("`implementer`, `helper`"),
+            choices: vec![agent("implementer"), agent("helper")],
         },
         Refusal::WrongPhase {
             phase: text("testing"),
@@ -187,21 +187,22 @@ fn names() -> Vec<EngineError> {
         EngineError::NoSuchHandoff { which: text("2000") },
         EngineError::NoSuchRun { which: text("2000") },
         EngineError::StoryWithoutRun { key: story("login") },
-        EngineError::NoSuchStory { key: story("v0.1:1.1.1") },
+        EngineError::NoSuchStory { key: story("v0.1:1.1.1"), near: Some(story("v0.1:1.1.2")) },
         EngineError::AmbiguousName {
             name: text("2"),
             what: text("run 2 (of story `1`) and story `2`"),
             spellings: text("`run:2` or `story:2`"),
         },
+        EngineError::NoServer,
         EngineError::WhichRun { label: text("HO-002") },
         EngineError::BadName(StoryKey::typed("lo\u{fe0f}gin").unwrap_err()),
         EngineError::BadName(StoryKey::typed("run:2").unwrap_err()),
         EngineError::StoryTooLarge { key: story("v0.1:1.1.1"), problems: vec![too_long] },
         EngineError::NoSuchWorkflow {
             name: WorkflowName::parse("storypipeline").unwrap(),
-            known: text("story-pipeline"),
+            known: text("did you mean `story-pipeline`?"),
         },
-        EngineError::WorkflowUnclear { known: text("hotfix, story-pipeline") },
+        EngineError::WorkflowUnclear { known: text("hotfix, story-pipeline"), why: None },
     ]
 }
 

@@ -1,0 +1,195 @@
+//! What is wrong with a workflow as a state machine; `baton-wire` locates each problem in the file.
+
+use std::collections::BTreeSet;
+
+use super::{Delegate, Edge, EdgeGate, Place, RejectRule, Step, Target, Workflow};
+use crate::gate::GateKind;
+use crate::names::StepId;
+use crate::outcome::Outcome;
+use crate::problem::Problem;
+
+impl Workflow {
+    /// Everything that is wrong with the workflow as a state machine, all at once.
+    pub fn problems(&self) -> Vec<Problem> {
+        let problems = self.reference_problems();
+        // Reachability adds nothing where edges have no target.
+        if problems.is_empty() { self.reach_problems() } else { problems }
+    }
+
+    /// What each step, edge and contract says about the others. Of a workflow that could be read in
+    /// part, this is true as well.
+    pub fn reference_problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if self.steps.is_empty() {
+            problems.push(Problem::new("steps", "no_steps", "a workflow needs at least one step"));
+            return problems;
+        }
+        self.edge_problems("start", &self.start, &mut problems);
+        self.contract_problems("escalation", self.escalation.as_ref(), &mut problems);
+        if self.start.to == Target::Complete {
+            problems.push(Problem::new("start.to", "no_such_step", "must name a step"));
+        }
+        for step in &self.steps {
+            self.step_problems(step, &mut problems);
+        }
+        problems
+    }
+
+    fn step_problems(&self, step: &Step, problems: &mut Vec<Problem>) {
+        let path = format!("steps.{}", step.id);
+        if step.agents.is_empty() {
+            problems.push(Problem::new(format!("{path}.agent"), "no_agent", "names no agent"));
+        }
+        for agent in step.agents.iter().filter(|it| it.is_human() || it.is_orchestrator()) {
+            let message = format!("`{agent}` is reserved and cannot do a step");
+            problems.push(Problem::new(format!("{path}.agent"), "reserved_agent", message));
+        }
+        for (index, delegate) in step.delegates.iter().enumerate() {
+            self.delegate_problems(&format!("{path}.delegates[{index}]"), delegate, problems);
+        }
+        if let RejectRule::To(id) = &step.reject
+            && self.step(id).is_none()
+        {
+            problems.push(self.no_such_step(&format!("{path}.reject_to"), id));
+        }
+        for (index, edge) in step.edges.iter().enumerate() {
+            let path = format!("{path}.on.{}", step.edge_path(index));
+            self.edge_problems(&path, edge, problems);
+            let is_twin = |it: &Edge| it.on == edge.on && it.to == edge.to;
+            if step.edges[..index].iter().any(is_twin) {
+                problems.push(Problem::new(path, "twice", "says the same edge twice"));
+            }
+        }
+    }
+
+    fn edge_problems(&self, path: &str, edge: &Edge, problems: &mut Vec<Problem>) {
+        if let Target::Step(id) = &edge.to
+            && self.step(id).is_none()
+        {
+            let mut problem = self.no_such_step(&format!("{path}.to"), id);
+            if path != "start" {
+                problem.message += "; `complete` is the end of the run";
+            }
+            problems.push(problem);
+        }
+        if edge.is_back && edge.to == Target::Complete {
+            let message = "a back edge leads to a step, not to the end";
+            problems.push(Problem::new(format!("{path}.back"), "back_to_end", message));
+        }
+        self.contract_problems(&format!("{path}.contract"), edge.contract.as_ref(), problems);
+        if let Some(gate) = &edge.gate {
+            gate_problems(&format!("{path}.gate"), edge, gate, problems);
+        }
+    }
+
+    fn delegate_problems(&self, path: &str, delegate: &Delegate, problems: &mut Vec<Problem>) {
+        let agent = &delegate.agent;
+        if agent.is_human() || agent.is_orchestrator() {
+            let message = format!("`{agent}` is reserved and cannot be a delegate");
+            problems.push(Problem::new(path, "reserved_agent", message));
+        }
+        self.contract_problems(&format!("{path}.contract"), delegate.contract.as_ref(), problems);
+        self.contract_problems(&format!("{path}.returns"), delegate.returns.as_ref(), problems);
+    }
+
+    fn contract_problems(&self, path: &str, name: Option<&String>, problems: &mut Vec<Problem>) {
+        let Some(name) = name.filter(|it| self.contract(it).is_none()) else { return };
+        let known: Vec<&str> = self.contracts.iter().map(|it| it.name.as_str()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let message = format!("there is no contract `{name}`; known: {known}");
+        problems.push(Problem::new(path, "no_such_contract", message));
+    }
+
+    fn no_such_step(&self, path: &str, id: &StepId) -> Problem {
+        let known: Vec<&str> = self.steps.iter().map(|it| it.id.as_str()).collect();
+        let message = format!("there is no step `{id}`; known: {}", known.join(", "));
+        Problem::new(path, "no_such_step", message)
+    }
+
+    /// Steps that no work reaches, and work that reaches no end. Only a workflow without other
+    /// problems can be judged.
+    fn reach_problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut reached: BTreeSet<Place> = BTreeSet::from([Place::Orchestrator]);
+        let mut ahead = vec![Place::Orchestrator];
+        while let Some(place) = ahead.pop() {
+            for edge in self.edges_from(&place) {
+                // The end is the orchestrator too, which is already reached.
+                let to = Self::target_place(&edge.to);
+                if reached.insert(to.clone()) {
+                    ahead.push(to);
+                }
+            }
+        }
+        for step in &self.steps {
+            if !reached.contains(&Place::Step(step.id.clone())) {
+                let message = "no edge leads here from the start";
+                problems.push(Problem::new(format!("steps.{}", step.id), "unreachable", message));
+            }
+        }
+        if !self.edges().any(|(_, it)| it.to == Target::Complete && it.on == Outcome::Success) {
+            let message = "no step has `success: complete`, so no run could ever end";
+            problems.push(Problem::new("steps", "no_end", message));
+        }
+        for step in &self.steps {
+            if !step.edges.iter().any(|it| it.on == Outcome::Success) {
+                let message = "has no edge on success, so good work would have nowhere to go";
+                let path = format!("steps.{}.on", step.id);
+                problems.push(Problem::new(path, "no_success", message));
+            }
+        }
+        problems
+    }
+
+    /// Cycles that nothing leads out of: work in them never comes to the end of the run. It goes on
+    /// until a person is asked, so a run that has such a workflow is not stopped by it.
+    pub fn endless_cycles(&self) -> Vec<Problem> {
+        let graph = self.graph();
+        let endless = graph.cycles().iter().filter(|it| !graph.can_end(it));
+        let problem = |cycle: &Vec<StepId>| {
+            let steps: Vec<&str> = cycle.iter().map(StepId::as_str).collect();
+            let steps = steps.join(", ");
+            let path = cycle.first().map_or_else(String::new, |it| format!("steps.{it}"));
+            let message = format!(
+                "nothing leads out of the cycle {steps}: its work goes round until a person is \
+                 asked, and never completes; give one of these steps an edge towards `complete`"
+            );
+            Problem::new(path, "endless_cycle", message)
+        };
+        endless.map(problem).collect()
+    }
+}
+
+fn gate_problems(path: &str, edge: &Edge, gate: &EdgeGate, problems: &mut Vec<Problem>) {
+    if edge.is_back {
+        let message = "a way back has no gate: a person is asked when it is taken too often";
+        problems.push(Problem::new(path, "gate_on_back", message));
+    }
+    if gate.kind == GateKind::Advisory && edge.to == Target::Complete {
+        let message = "an advisory gate at the end would be over at once: nothing goes on after it";
+        problems.push(Problem::new(path, "advisory_at_end", message));
+    }
+    for (answer, _) in &gate.options {
+        let is_taken = matches!(answer.as_str(), "approve" | "reject");
+        if gate.kind == GateKind::Advisory && !is_taken {
+            let message =
+                "an advisory gate takes `approve` and `reject` only: nothing waits for it";
+            problems.push(Problem::new(
+                format!("{path}.options.{answer}"),
+                "useless_option",
+                message,
+            ));
+        }
+    }
+    match (gate.kind, gate.checks.is_empty()) {
+        (GateKind::Automatic, true) => {
+            let message = "an automatic gate needs checks that could pass";
+            problems.push(Problem::new(format!("{path}.checks"), "no_checks", message));
+        }
+        (GateKind::Blocking | GateKind::Advisory, false) => {
+            let message = "only an automatic gate has checks";
+            problems.push(Problem::new(format!("{path}.checks"), "useless_checks", message));
+        }
+        (GateKind::Automatic, false) | (GateKind::Blocking | GateKind::Advisory, true) => {}
+    }
+}

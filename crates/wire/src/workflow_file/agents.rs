@@ -1,0 +1,124 @@
+//! Whether the agents of a workflow exist, and say that they take and give what its edges ask for.
+
+use baton_core::names::AgentId;
+use baton_core::outcome::Outcome;
+use baton_core::problem::Problem;
+use baton_core::workflow::{Place, Step, Workflow};
+
+use crate::agent_file::AgentFile;
+use crate::suggest::nearest;
+
+/// The agents of a project.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownAgents<'a> {
+    /// Each with where its file is, for people.
+    pub agents: &'a [(String, AgentFile)],
+    /// Agents whose files have problems: their names, and where the files are.
+    pub unread: &'a [(String, String)],
+}
+
+/// The problems of a workflow's agents, each with its path in the workflow's file.
+pub fn problems(workflow: &Workflow, known: &KnownAgents<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for step in &workflow.steps {
+        step_problems(workflow, step, known, &mut problems);
+        delegate_problems(step, known, &mut problems);
+    }
+    problems
+}
+
+fn step_problems(
+    workflow: &Workflow,
+    step: &Step,
+    known: &KnownAgents<'_>,
+    problems: &mut Vec<Problem>,
+) {
+    let place = Place::Step(step.id.clone());
+    // Reserved agents are reported with the machine.
+    for id in step.agents.iter().filter(|it| !it.is_human() && !it.is_orchestrator()) {
+        let path = format!("steps.{}.agent", step.id);
+        let Some((origin, file)) = known.find(id) else {
+            problems.extend(known.missing(path, id));
+            continue;
+        };
+        for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place)
+        {
+            let given = edge.contract.as_ref();
+            problems.extend(given.and_then(|it| not_accepted(&path, origin, file, it)));
+        }
+        for edge in &step.edges {
+            let path = format!("steps.{}.on.{}", step.id, edge.on.name());
+            let asked = edge.contract.as_ref();
+            problems.extend(asked.and_then(|it| not_produced(&path, origin, file, edge.on, it)));
+        }
+    }
+}
+
+/// The same for a step's delegates: they receive one contract and return another.
+fn delegate_problems(step: &Step, known: &KnownAgents<'_>, problems: &mut Vec<Problem>) {
+    for (index, delegate) in step.delegates.iter().enumerate() {
+        let id = &delegate.agent;
+        if id.is_human() || id.is_orchestrator() {
+            continue;
+        }
+        let path = format!("steps.{}.delegates[{index}]", step.id);
+        let Some((origin, file)) = known.find(id) else {
+            problems.extend(known.missing(path, id));
+            continue;
+        };
+        let (given, asked) = (delegate.contract.as_ref(), delegate.returns.as_ref());
+        problems.extend(given.and_then(|it| not_accepted(&path, origin, file, it)));
+        let produced = |it| not_produced(&path, origin, file, Outcome::Success, it);
+        problems.extend(asked.and_then(produced));
+    }
+}
+
+/// An agent that lists nothing does not say what it accepts.
+fn not_accepted(path: &str, origin: &str, file: &AgentFile, contract: &String) -> Option<Problem> {
+    if file.accepts.is_empty() || file.accepts.contains(contract) {
+        return None;
+    }
+    let (id, line) = (&file.agent.id, file.line_of("accepts"));
+    let message = format!(
+        "`{id}` does not say that it accepts `{contract}`; add it to `accepts` in {origin}, line {line}"
+    );
+    Some(Problem::new(path, "not_accepted", message))
+}
+
+fn not_produced(
+    path: &str,
+    origin: &str,
+    file: &AgentFile,
+    on: Outcome,
+    contract: &String,
+) -> Option<Problem> {
+    let (_, produced) = file.produces.iter().find(|(outcome, _)| *outcome == on)?;
+    if produced.is_empty() || produced.contains(contract) {
+        return None;
+    }
+    let (id, line, on) = (&file.agent.id, file.line_of("produces"), on.name());
+    let message = format!(
+        "`{id}` does not say that it produces `{contract}`; add it to `produces.{on}` in {origin}, \
+         line {line}"
+    );
+    Some(Problem::new(path, "not_produced", message))
+}
+
+impl KnownAgents<'_> {
+    fn find(&self, id: &AgentId) -> Option<(&str, &AgentFile)> {
+        let found = self.agents.iter().find(|(_, it)| it.agent.id == *id);
+        found.map(|(origin, file)| (origin.as_str(), file))
+    }
+
+    fn missing(&self, path: String, id: &AgentId) -> Option<Problem> {
+        if let Some((_, origin)) = self.unread.iter().find(|(name, _)| name == id.as_str()) {
+            let message = format!("the file of `{id}` has problems; mend {origin}");
+            return Some(Problem::new(path, "unread_agent", message));
+        }
+        let known: Vec<&str> = self.agents.iter().map(|(_, it)| it.agent.id.as_str()).collect();
+        let hint = nearest(id.as_str(), &known).map(|it| format!("did you mean `{it}`? "));
+        let hint = hint.unwrap_or_default();
+        let message = format!("there is no agent `{id}`; {hint}`baton agent new {id}` makes one");
+        Some(Problem::new(path, "no_such_agent", message))
+    }
+}

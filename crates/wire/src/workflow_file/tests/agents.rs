@@ -1,0 +1,105 @@
+use expect_test::{Expect, expect};
+
+use super::super::agents::KnownAgents;
+use super::super::{parse_file, parse_for};
+use crate::agent_file;
+
+fn agents(texts: &[(&str, &str)]) -> Vec<(String, agent_file::AgentFile)> {
+    let read = |(name, text): &(&str, &str)| {
+        (format!(".baton/agents/{name}.md"), agent_file::parse_file(name, text).unwrap())
+    };
+    texts.iter().map(read).collect()
+}
+
+const PLANNER: &str = "\
+---
+name: planner
+description: Plans
+accepts: [story]
+produces:
+  success: [sketch]
+---
+Plan the work.
+";
+
+#[track_caller]
+fn check(text: &str, expected: &Expect) {
+    let agents = agents(&[("planner", PLANNER), ("coder", "Write the code.")]);
+    let unread = [("tester".to_owned(), ".baton/agents/tester.md".to_owned())];
+    let known = KnownAgents { agents: &agents, unread: &unread };
+    let found = parse_for("team", text, &known);
+    let lines: Vec<String> =
+        found.err().unwrap_or_default().iter().map(ToString::to_string).collect();
+    expected.assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn structure_and_references_are_told_together() {
+    check(
+        "\
+name: teams
+start: { to: plan, contract: story }
+steps:
+  plan: { agent: planer, on: { succes: code, blocked: nowhere, success: code } }
+  code: { agent: coder, optional: maybe, on: { success: { to: complete, contract: none } } }
+  test: { agents: [], on: { failure: { to: plan, about: a, b } } }
+",
+        &expect![[r#"
+            line 1, column 7: name: is `teams`, but the file is `team.yaml`; write `name: team`, or rename the file to `teams.yaml` [misnamed]
+            line 2, column 30: start.contract: there is no contract `story`; known: none [no_such_contract]
+            line 4, column 18: steps.plan.agent: there is no agent `planer`; did you mean `planner`? `baton agent new planer` makes one [no_such_agent]
+            line 4, column 32: steps.plan.on.succes: is not an outcome; did you mean `success`? [unknown_outcome]
+            line 4, column 55: steps.plan.on.blocked.to: there is no step `nowhere`; known: plan, code, test; `complete` is the end of the run [no_such_step]
+            line 5, column 35: steps.code.optional: is text, not `true` or `false` [wrong_type]
+            line 5, column 83: steps.code.on.success.contract: there is no contract `none`; known: none [no_such_contract]
+            line 6, column 19: steps.test.agents: names no agent [no_agent]
+            line 6, column 50: steps.test.on.failure.about: is not a key here; known: `to`, `back`, `contract`, `profile`, `rounds`, `min_score`, `gate` [unknown_key]
+            line 6, column 60: steps.test.on.failure.b: is not a key here; text with a comma needs quotes around it in `{ ... }` [unknown_key]"#]],
+    );
+}
+
+#[test]
+fn an_agent_that_does_not_fit_is_told_with_its_file_and_line() {
+    check(
+        "\
+name: team
+start: { to: plan, contract: plan }
+steps:
+  plan: { agent: planner, on: { success: { to: code, contract: plan } } }
+  code: { agent: coder, delegates: [tester, nobody], on: { success: { to: complete, contract: plan } } }
+contracts:
+  plan: { must: [{ field: plan, about: what is done }] }
+",
+        &expect![[r#"
+            line 4, column 18: steps.plan.agent: `planner` does not say that it accepts `plan`; add it to `accepts` in .baton/agents/planner.md, line 4 [not_accepted]
+            line 4, column 33: steps.plan.on.success: `planner` does not say that it produces `plan`; add it to `produces.success` in .baton/agents/planner.md, line 5 [not_produced]
+            line 5, column 37: steps.code.delegates[0]: the file of `tester` has problems; mend .baton/agents/tester.md [unread_agent]
+            line 5, column 45: steps.code.delegates[1]: there is no agent `nobody`; `baton agent new nobody` makes one [no_such_agent]"#]],
+    );
+}
+
+#[test]
+fn an_empty_list_says_nothing() {
+    let silent = PLANNER.replace("[story]", "[]").replace("[sketch]", "[]");
+    let agents = agents(&[("planner", &silent)]);
+    let text = "\
+name: team
+start: { to: plan, contract: plan }
+steps:
+  plan: { agent: planner, on: { success: { to: complete, contract: plan } } }
+contracts:
+  plan: { must: [{ field: plan, about: what is done }] }
+";
+    assert!(parse_for("team", text, &KnownAgents { agents: &agents, unread: &[] }).is_ok());
+}
+
+#[test]
+fn a_workflow_has_the_name_of_its_file() {
+    let text = "name: teams\nstart: a\nsteps:\n  a: { agent: b, on: { success: complete } }\n";
+    assert!(parse_file("teams", text).is_ok());
+    let problems = parse_file("team", text).unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "line 1, column 7: name: is `teams`, but the file is `team.yaml`; write `name: team`, or rename the file to `teams.yaml` [misnamed]"
+    );
+}
