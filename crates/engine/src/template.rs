@@ -18,7 +18,8 @@ impl Reader<'_> {
     ) -> Result<Node, EngineError> {
         let (loaded, _) = self.engine.load(row.run).await?;
         let asked = TemplateRequest { handoff: row.no, to, outcome };
-        let ground = self.engine.ground(&loaded.workflow);
+        let catalog = self.engine.catalog();
+        let ground = self.engine.ground(&catalog, &loaded.workflow);
         decide::template(&loaded.run, &asked, ground).map_err(|refusal| EngineError::Refused {
             refusal,
             handoff: Some(Box::new(row.clone())),

@@ -49,7 +49,7 @@ async fn readiness_of(app: &App) -> (StatusCode, String) {
     let read = app.door.check_readable().await;
     let archive =
         app.archive.as_ref().map_or(ArchiveHealth::Off, |it| it.health().borrow().clone());
-    let catalog = app.read().fresh_catalog();
+    let catalog = app.door.fresh_catalog();
     readiness(app.door.write_fault(), read, &app.door.data_check(), &archive, catalog.left_out())
 }
 

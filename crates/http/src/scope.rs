@@ -14,7 +14,7 @@ use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{
-    Caller, CommandMode, CommandResult, DataCheck, DocumentHints, Engine, EngineError, Key,
+    Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine, EngineError, Key,
     ReceiveResult, RunTarget, StartRun, StartingPoint,
 };
 use baton_store::{HandoffRef, StoreError, Version, WriteFault};
@@ -87,6 +87,11 @@ impl Door {
 
     pub(crate) fn data_check(&self) -> DataCheck {
         self.0.data_check()
+    }
+
+    /// The files of the project, for the names of those that are left out.
+    pub(crate) fn fresh_catalog(&self) -> Arc<Catalog> {
+        self.0.fresh_catalog()
     }
 }
 

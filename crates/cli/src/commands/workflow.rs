@@ -31,7 +31,7 @@ pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure
             let workflow = named(&project, name)?;
             match cli.format() {
                 OutputFormat::Json => {
-                    let (catalog, _) = project.catalog();
+                    let catalog = project.load().catalog(&project.file);
                     let default = catalog.default_workflow();
                     show::answer_as(&WorkflowDocument::new(&workflow, default));
                 }

@@ -23,7 +23,7 @@ use super::handoffs::document::refused;
 use super::write::{HasMode, RunHeaders, WriteRequest, expected};
 use crate::App;
 use crate::body;
-use crate::lookup::{by, find_run, handoff_ref, run_id, typed_story};
+use crate::lookup::{by, handoff_ref, run_id, typed_story};
 use crate::openapi::WriteProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
