@@ -58,6 +58,7 @@ use uuid::Uuid;
 pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
+pub use offer::BACK_AT_ORCHESTRATOR;
 
 use crate::command::{Command, Create, StartAt};
 use crate::event::RunEvent;
