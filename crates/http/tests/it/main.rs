@@ -48,6 +48,7 @@ mod repeats;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
+mod shown;
 mod stories;
 #[cfg(test)]
 mod two_lengths;

@@ -51,9 +51,14 @@ pub(crate) async fn world_within(limits: ServerLimits) -> World {
 
 /// A server on the data in a directory.
 pub(crate) async fn world_at(dir: TempDir, limits: ServerLimits) -> World {
+    world_with(dir, limits, catalog()).await
+}
+
+/// As [`world_at`], with other workflows and agents.
+pub(crate) async fn world_with(dir: TempDir, limits: ServerLimits, catalog: Catalog) -> World {
     let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
     let clock = Arc::new(FixedClock::at(BEGINNING));
-    let engine = Arc::new(Engine::open(store, clock.clone(), catalog()).await.unwrap());
+    let engine = Arc::new(Engine::open(store, clock.clone(), catalog).await.unwrap());
     let options = ListenOptions { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
     let server = Server::bind_within(engine, &options, limits).await.unwrap();
     let client = Client { address: server.address() };
