@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn trouble_is_an_error_or_what_blocks() {
-        let words = |members: Vec<(&str, Node)>| package(Node::map(members)).trouble_in_words();
+        let words =
+            |members: Vec<(&'static str, Node)>| package(Node::map(members)).trouble_in_words();
         let error = [("type", Node::text("BuildError")), ("message", Node::text("no module"))];
         let error = ("error", Node::map(error));
         assert_eq!(words(vec![error]).as_deref(), Some("BuildError: no module"));
