@@ -17,6 +17,10 @@ pub struct Attribution {
     /// The step that the agent has to do now; null if there is none.
     pub current_step_responsibility: Option<String>,
     pub color: Option<String>,
+    /// `agentName` if what was shown of the agent then is damaged, and so is shown as it is today;
+    /// omitted if not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// An agent and its prompt.
@@ -38,6 +42,7 @@ impl From<&Agent> for Attribution {
             capabilities: agent.capabilities.clone(),
             current_step_responsibility: None,
             color: agent.color.clone(),
+            damaged: Vec::new(),
         }
     }
 }

@@ -23,4 +23,11 @@ pub struct EventDocument {
     /// The event as it is stored. Texts are referred to by their hashes.
     #[schema(value_type = serde_json::Value)]
     pub body: Option<Box<RawValue>>,
+    /// The reason, comment, answer or message that the event refers to, at most 1000 characters of
+    /// it; omitted if there is none, or if it was lost in a recovery or is damaged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Whether `text` was shortened; omitted if not.
+    #[serde(default, rename = "isTextCut", skip_serializing_if = "std::ops::Not::not")]
+    pub is_text_cut: bool,
 }

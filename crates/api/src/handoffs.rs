@@ -99,6 +99,12 @@ pub struct HandoffDetail {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandoffExtras {
+    /// The sender's name when the handoff was made.
+    #[serde(default)]
+    pub from_name: String,
+    /// The receiver's name when the handoff was made.
+    #[serde(default)]
+    pub to_name: String,
     /// The gate's question to a person, or its answer.
     pub question: Option<GateDocument>,
     /// The receiver's questions, and their answers.
@@ -167,6 +173,9 @@ pub struct EvidenceDocument {
     pub check: String,
     #[schema(example = "passed")]
     pub verdict: String,
+    /// What was recorded with it, such as `3 of 214 failed`; omitted if nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// A command that is or is not allowed now.
@@ -181,6 +190,6 @@ pub struct Allowed {
 
 impl From<&baton_core::evidence::Evidence> for EvidenceDocument {
     fn from(it: &baton_core::evidence::Evidence) -> Self {
-        Self { check: it.check.to_string(), verdict: it.verdict.name().to_owned() }
+        Self { check: it.check.to_string(), verdict: it.verdict.name().to_owned(), detail: None }
     }
 }

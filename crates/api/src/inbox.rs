@@ -25,23 +25,53 @@ pub struct InboxItemDocument {
     pub cause: String,
     /// How much of the run a gate stops.
     pub kind: Option<GateKindWord>,
-    /// The gate's name.
+    /// The gate's name in the workflow; null if the workflow does not have the gate.
     pub name: Option<String>,
     /// The question, or why the gate was opened.
     pub words: Option<String>,
-    /// What the person should look at.
+    /// The agent whose words these are; omitted if they are Baton's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_by: Option<String>,
+    /// What the person should look at, as the workflow has it.
     pub items: Vec<String>,
     pub blockers: Vec<String>,
-    /// What is missing because it is damaged: `words`, `blockers`, or the `package`, which contains
-    /// the sender's name, items and meanings. Omitted if nothing is.
+    /// What is missing because it is damaged: `words`, `blockers`, `evidence`, or the `package`,
+    /// which contains the sender's words. Omitted if nothing is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
     /// The checks that have to pass at an automatic gate.
     pub checks: Vec<String>,
     pub evidence: Vec<EvidenceDocument>,
+    /// What the packages in question say, each in its sender's words. None of it decides anything:
+    /// what a gate is called and what an answer does is in the other members.
+    #[serde(default)]
+    pub sender: Vec<SenderDocument>,
     pub choices: Vec<ChoiceDocument>,
     /// Every handoff of the run, oldest first.
     pub trail: Vec<HandoffSummary>,
+}
+
+/// What one package says, in its sender's words and bounded.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SenderWords)]
+pub struct SenderDocument {
+    /// The agent that wrote it.
+    pub agent: String,
+    /// The label of the first handoff that carries the package; its `package` is all of it.
+    pub handoff: Option<String>,
+    pub parts: Vec<SaidPartDocument>,
+    /// Whether something was shortened or left out.
+    pub is_cut: bool,
+}
+
+/// One part of a package, such as its summary or its findings.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = SaidPart)]
+pub struct SaidPartDocument {
+    #[schema(example = "findings")]
+    pub name: String,
+    pub texts: Vec<String>,
 }
 
 /// An answer that a person may give, and its consequence.
@@ -55,7 +85,7 @@ pub struct ChoiceDocument {
     pub needs_words: bool,
     /// What the rules do after this answer.
     pub then: String,
-    /// The gate's own description of this choice.
+    /// The workflow's description of this choice.
     pub meaning: Option<String>,
 }
 

@@ -16,6 +16,7 @@ mod flat;
 mod handoff_commands;
 mod handoffs;
 mod inbox;
+mod messages;
 mod metrics;
 mod page;
 pub mod pipeline;
@@ -47,7 +48,10 @@ pub use crate::handoffs::{
     Allowed, AnsweredGate, EvidenceDocument, GateDocument, HandoffDetail, HandoffDocument,
     HandoffExtras, HandoffSummary, OpenGate, Question,
 };
-pub use crate::inbox::{ChoiceDocument, InboxItemDocument, PersonsWord};
+pub use crate::inbox::{
+    ChoiceDocument, InboxItemDocument, PersonsWord, SaidPartDocument, SenderDocument,
+};
+pub use crate::messages::MessageDocument;
 pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};

@@ -13,7 +13,7 @@ pub use self::actions::{
     PipelineAccept, PipelineAction, PipelineCleanUp, PipelineCreate, PipelineReject,
     PipelineTimeOut,
 };
-pub use self::handoffs::{ActionResult, HandoffListing, LeftOut, PipelineRow};
+pub use self::handoffs::{ActionResult, EarlierRun, HandoffListing, LeftOut, PipelineRow};
 
 /// An action on the run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -34,6 +34,10 @@ pub struct ToDo {
     /// The label of the handoff that asks; null if the baton is loose.
     pub handoff: Option<String>,
     pub why: String,
+    /// The question, or the agent's own reason, at most 300 characters of it; omitted if there is
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// The command to type.
     pub command: String,
 }

@@ -15,7 +15,9 @@ use crate::word::StateWord;
 pub struct WorkflowStatus {
     /// The run's id.
     pub id: Uuid,
-    /// The workflow's name.
+    /// The same as `id`, under the name that events use.
+    pub workflow_instance_id: Uuid,
+    /// The name of the workflow that the run goes through, here and in events.
     pub workflow_id: String,
     /// The workflow's title.
     pub name: String,

@@ -3,6 +3,7 @@
 mod events;
 mod graph;
 mod handoffs;
+mod messages;
 mod pasted;
 mod runs;
 mod stories;
@@ -20,6 +21,7 @@ use serde::Serialize;
 pub(crate) use events::Telling;
 pub(crate) use graph::mermaid;
 pub(crate) use handoffs::{handoff_page, handoffs_table};
+pub(crate) use messages::messages;
 pub(crate) use pasted::{pasted, remember_place};
 pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};

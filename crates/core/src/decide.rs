@@ -85,6 +85,7 @@ pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
 pub use template::{TemplateRequest, template};
+pub use offer::BACK_AT_ORCHESTRATOR;
 
 use crate::command::{Command, Create, StartAt};
 use crate::contract::Contract;

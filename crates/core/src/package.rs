@@ -45,6 +45,40 @@ impl Package {
         view::findings(self.body())
     }
 
+    /// The findings as a reason, where the sender gave no other: `2 findings: a.rs:1 (critical), …`.
+    pub fn findings_in_words(&self) -> Option<String> {
+        const MOST_FINDINGS: usize = 3;
+        const MOST_CHARS: usize = 100;
+        let findings = self.findings();
+        let short = |text: &str| text.chars().take(MOST_CHARS).collect::<String>();
+        let word =
+            |it: &ReviewFinding| format!("{} ({})", short(&it.location), short(&it.severity));
+        let words: Vec<String> = findings.iter().take(MOST_FINDINGS).map(word).collect();
+        let more = if findings.len() > MOST_FINDINGS { ", …" } else { "" };
+        match findings.len() {
+            0 => None,
+            1 => Some(format!("1 finding: {}", words.join(", "))),
+            n => Some(format!("{n} findings: {}{more}", words.join(", "))),
+        }
+    }
+
+    /// Why the work cannot go on, where the sender gave no reason: its error, or what blocks it.
+    pub fn trouble_in_words(&self) -> Option<String> {
+        const MOST_CHARS: usize = 500;
+        let at = |paths: &[&str]| first_text(self.body(), paths);
+        let error = at(&["error.message", "error"]);
+        let (kind, words) = match error {
+            Some(message) => (at(&["error.type"]), Some(message)),
+            None => {
+                let kind = at(&["blocked_reason", "handoff.blocked_reason"]);
+                (kind, kind.and_then(|_| at(&["handoff.context", "context"])))
+            }
+        };
+        let parts: Vec<&str> = [kind, words].into_iter().flatten().collect();
+        let words: String = parts.join(": ").chars().take(MOST_CHARS).collect();
+        (!words.is_empty()).then_some(words)
+    }
+
     /// Why the work goes back, where the sender gave no reason beside the package.
     pub fn stated_reason(&self) -> Option<&str> {
         const PATHS: [&str; 6] = [
@@ -134,6 +168,28 @@ mod tests {
         let fewer = list(vec![issue("a:1", "critical")]).findings();
         assert_ne!(findings_hash(&one), findings_hash(&fewer));
         assert_eq!(findings_hash(&BTreeSet::new()), None);
+    }
+
+    #[test]
+    fn trouble_is_an_error_or_what_blocks() {
+        let words =
+            |members: Vec<(&'static str, Node)>| package(Node::map(members)).trouble_in_words();
+        let error = [("type", Node::text("BuildError")), ("message", Node::text("no module"))];
+        let error = ("error", Node::map(error));
+        assert_eq!(words(vec![error]).as_deref(), Some("BuildError: no module"));
+        assert_eq!(words(vec![("error", Node::text("it broke"))]).as_deref(), Some("it broke"));
+        let context = ("handoff", Node::map([("context", Node::text("no API"))]));
+        let blocked = vec![("blocked_reason", Node::text("unknown")), context.clone()];
+        assert_eq!(words(blocked).as_deref(), Some("unknown: no API"));
+        assert_eq!(words(vec![context]), None);
+    }
+
+    #[test]
+    fn findings_make_a_reason() {
+        let list = |issues: Vec<Node>| package(Node::map([("findings", Node::List(issues))]));
+        assert_eq!(list(vec![]).findings_in_words(), None);
+        let one = list(vec![issue("a:1", "critical")]);
+        assert_eq!(one.findings_in_words().as_deref(), Some("1 finding: a:1 (critical)"));
     }
 
     #[test]

@@ -60,10 +60,22 @@ pub struct Run {
     pub is_merged: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_commit: Option<CommitId>,
+    /// What was shown of each agent, and since which handoff: a later edit of its file does not
+    /// change the history of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub portraits: Vec<Portrait>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
+}
+
+/// What is shown of an agent, since a handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Portrait {
+    pub agent: AgentId,
+    pub since: HandoffNo,
+    pub portrait: ContentId,
 }
 
 /// A holder that waits for a delegate or a person: its handoff is parked.
@@ -176,6 +188,15 @@ pub struct EdgeKey {
 }
 
 impl Run {
+    /// More are not recorded: an agent file is not edited so often during one run.
+    pub const MOST_PORTRAITS: usize = 200;
+
+    /// What is shown of an agent in a handoff, where the run has it.
+    pub fn portrait(&self, agent: &AgentId, at: HandoffNo) -> Option<ContentId> {
+        let known = self.portraits.iter().rev().find(|it| it.agent == *agent && it.since <= at);
+        known.map(|it| it.portrait)
+    }
+
     pub fn new(
         id: RunId,
         story: StoryKey,
@@ -205,6 +226,7 @@ impl Run {
             is_passed: false,
             is_merged: false,
             merge_commit: None,
+            portraits: Vec::new(),
             n_handoffs: 0,
             started_at: now,
             moved_at: now,

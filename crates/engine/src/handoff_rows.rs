@@ -138,11 +138,11 @@ mod tests {
         let handoff = NO;
         check(
             &[
-                HandoffEvent::Stale { handoff }.into(),
+                HandoffEvent::Stale { handoff, is_no_move: true }.into(),
                 HandoffEvent::Woken { handoff }.into(),
                 LeaseEvent::Lost { handoff, fence: 1 }.into(),
                 accepted(),
-                HandoffEvent::Stale { handoff }.into(),
+                HandoffEvent::Stale { handoff, is_no_move: true }.into(),
                 HandoffEvent::TimedOut { handoff, reason: None }.into(),
             ],
             &expect![[r#"

@@ -9,8 +9,10 @@ mod handoff;
 mod history;
 mod html;
 mod inbox;
-mod pipeline;
+mod messages;
+pub(crate) mod pipeline;
 mod run;
+mod story;
 mod who;
 
 use std::sync::Arc;
@@ -25,6 +27,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/", get(board::get))
         .route("/runs/{run}", get(run::get))
         .route("/handoffs/{handoff}", get(handoff::get))
+        .route("/stories/{story}", get(story::get))
         .route("/assets/{name}", get(document::asset))
 }
 
@@ -36,6 +39,8 @@ pub(crate) fn renders(route: &str) -> bool {
         "/" | "/runs/{run}"
             | "/handoffs/{handoff}"
             | "/api/v1/handoffs/{handoff}"
+            | "/api/v1/runs/{run}/messages"
+            | "/api/v1/runs/{run}/events"
             | "/api/v1/handoffs/{handoff}/package"
             | "/api/v1/handoffs/{handoff}/prompt"
             | "/api/v1/runs/{run}/completion"
@@ -48,5 +53,5 @@ pub(crate) fn renders(route: &str) -> bool {
 /// True for a page that a person may open by a link from any site.
 pub(crate) fn is_page(path: &str) -> bool {
     matches!(path, "/" | "/api")
-        || ["/runs/", "/handoffs/", "/errors/"].iter().any(|it| path.starts_with(it))
+        || ["/runs/", "/handoffs/", "/stories/", "/errors/"].iter().any(|it| path.starts_with(it))
 }

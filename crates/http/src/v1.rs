@@ -12,6 +12,7 @@ mod documents;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
+mod messages;
 mod metrics;
 pub(crate) mod runs;
 pub(crate) mod status;
@@ -42,6 +43,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(runs::clean_up))
         .routes(routes!(completion::get))
         .routes(routes!(events::list))
+        .routes(routes!(messages::list))
         .routes(routes!(decisions::list))
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
@@ -60,6 +62,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(agents::get))
         .routes(routes!(definitions::list))
         .routes(routes!(definitions::get))
+        .routes(routes!(workflows::get))
         .routes(routes!(workflows::status))
         .routes(routes!(workflows::handoffs))
 }

@@ -293,6 +293,7 @@ fn conditions(filter: &HandoffFilter, only: Option<HandoffState>) -> String {
         None => "?8 is null",
     });
     conditions.push(if filter.kind.is_some() { "handoffs.kind = ?9" } else { "?9 is null" });
+    conditions.push(if filter.only_moves { "handoffs.kind <> 'question'" } else { "true" });
     conditions.push(match filter.created_from {
         Some(_) => "handoffs.created_at >= ?10",
         None => "?10 is null",

@@ -211,6 +211,7 @@ pub async fn handoffs_are_filtered_by_who_has_to_do_with_them(store: &dyn Store)
     check(HandoffFilter { with: Some(agent("dan")), ..all() }, &[]).await;
     check(HandoffFilter { kind: Some(Kind::Sequential), ..all() }, &[1, 2, 3, 4, 5]).await;
     check(HandoffFilter { kind: Some(Kind::Question), ..all() }, &[]).await;
+    check(HandoffFilter { only_moves: true, ..all() }, &[1, 2, 3, 4, 5]).await;
     let (story, kind) = (Some(story_key("s-1")), Some(Kind::Sequential));
     check(HandoffFilter { story, kind, ..all() }, &[1, 2, 3]).await;
 }

@@ -153,8 +153,10 @@ pub async fn every_state_can_be_stored(store: &dyn Store) {
         ]) {
             let first = start(n * 10 + index, &format!("s-{n}-{index}"));
             let second = hand_to(&first, "bea");
-            let mut third =
-                then(&second, &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1) })]);
+            let mut third = then(
+                &second,
+                &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1), is_no_move: true })],
+            );
             to_state(&mut third, 1, state);
             row_mut(&mut third, 1).outcome = Some(outcome);
             put_all(store, &[first, second, third.clone()]).await;

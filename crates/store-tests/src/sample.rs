@@ -162,7 +162,8 @@ pub fn complete(before: &Append, no: u32) -> Append {
 /// Marks a handoff that nobody has moved, in whatever state it is.
 pub fn mark_stale(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
-    let mut next = then(before, &[Event::Handoff(HandoffEvent::Stale { handoff })]);
+    let mut next =
+        then(before, &[Event::Handoff(HandoffEvent::Stale { handoff, is_no_move: true })]);
     row_mut(&mut next, no).is_stale = true;
     next
 }
@@ -223,6 +224,8 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         brings: None,
         held_back_until: None,
         has_lost_lease: false,
+        from_portrait: None,
+        to_portrait: None,
         entry: None,
     }
 }

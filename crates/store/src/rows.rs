@@ -124,6 +124,8 @@ pub struct HandoffFilter {
     /// The sender or the receiver.
     pub with: Option<AgentId>,
     pub kind: Option<Kind>,
+    /// Only those that move responsibility: all but questions.
+    pub only_moves: bool,
     /// Any of these; empty means all.
     pub states: Vec<HandoffState>,
     pub is_stale: Option<bool>,

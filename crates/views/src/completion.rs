@@ -37,7 +37,7 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
         RunStatus::Completed => "completed",
         RunStatus::Cancelled => "cancelled",
     };
-    let packages: Vec<Node> = history.packages().into_iter().map(|it| it.document).collect();
+    let packages = history.packages();
     let said = ReportedResults::of(&packages);
     let subject = said.subject(run.story.as_str(), history.story.as_ref().and_then(pr_url));
     let metrics = [

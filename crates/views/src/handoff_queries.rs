@@ -1,14 +1,11 @@
-//! What belongs to handoffs: questions and answers, blockers, decisions, a person's answer at a gate.
-
-use std::collections::HashSet;
+//! What belongs to handoffs: questions and answers, blockers, a person's answer at a gate.
 
 use baton_core::content::ContentId;
 use baton_core::event::{Event, GateEvent};
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
-use baton_core::package::ReportedDecision;
 use baton_core::run::{Blocker, Ended, HandoffNo, HandoffState, Kind, RunId};
-use baton_engine::{EngineError, LOST_TEXT, WholeTexts, stored};
+use baton_engine::{EngineError, LOST_TEXT, WholeTexts};
 use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunFilter, RunRow};
 use baton_wire::event;
 use jiff::Timestamp;
@@ -48,13 +45,6 @@ pub struct Blocking {
     /// None where it was lost in a recovery or is damaged.
     pub words: Option<String>,
     pub is_damaged: bool,
-}
-
-/// A decision, and the handoff whose package contains it.
-#[derive(Debug, Clone)]
-pub struct Decided {
-    pub decision: ReportedDecision,
-    pub row: HandoffRow,
 }
 
 impl Views<'_> {
@@ -135,24 +125,6 @@ impl Views<'_> {
             is_damaged: texts.get(it.about).is_damaged(),
         };
         Ok(row.run.blockers.iter().map(blocking).collect())
-    }
-
-    /// The decisions in the packages of a run's handoffs, oldest first. A package that Baton itself
-    /// forwarded adds none.
-    pub async fn decisions(&self, run: RunId) -> Result<Vec<Decided>, EngineError> {
-        let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
-        let rows = self.handoffs(&filter).await?;
-        let mut seen: HashSet<ContentId> = HashSet::new();
-        let mut decided = Vec::new();
-        for row in rows {
-            let Some(id) = row.package.filter(|it| seen.insert(*it)) else { continue };
-            let texts = self.whole_texts(run, [id]).await?;
-            let Some(package) = texts.content(id).and_then(stored::package) else { continue };
-            for decision in package.view().decisions {
-                decided.push(Decided { decision, row: row.clone() });
-            }
-        }
-        Ok(decided)
     }
 }
 

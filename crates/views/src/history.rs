@@ -3,14 +3,14 @@
 //! Its outputs are pure functions of it: no clock, no catalog that may be edited later. A run that
 //! moves while it is read is projected again, because it has moved.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use baton_core::content::{Content, ContentId};
 use baton_core::document::Node;
-use baton_core::event::{Event, HandoffEvent, RunEvent};
+use baton_core::event::{Created, Event, HandoffEvent, RunEvent};
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, Principal};
+use baton_core::names::Principal;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
@@ -52,15 +52,6 @@ pub(crate) struct Logged {
     /// The stored JSON.
     pub(crate) body: String,
     pub(crate) event: Event,
-}
-
-/// A package that an agent or a person handed on; listed once however often Baton forwarded it.
-pub(crate) struct Handed {
-    pub(crate) by: AgentId,
-    pub(crate) at: Timestamp,
-    /// The first handoff that carries it; for the last package of a run, the handoff that it ended.
-    pub(crate) handoff: HandoffNo,
-    pub(crate) document: Node,
 }
 
 impl Views<'_> {
@@ -117,34 +108,21 @@ impl History {
         self.handoffs.iter().find(|it| it.no == no)
     }
 
-    /// The packages that people and agents wrote, oldest first, without lost ones.
-    pub(crate) fn packages(&self) -> Vec<Handed> {
-        let mut seen: HashMap<ContentId, Option<usize>> = HashMap::new();
-        let mut packages: Vec<Handed> = Vec::new();
-        for Logged { at, event, .. } in &self.log {
-            let (handoff, package, by) = if let Event::Handoff(HandoffEvent::Created(created)) =
-                event
-            {
-                (created.handoff, created.package, Some(&created.from.agent))
-            } else if let Event::Handoff(HandoffEvent::Completed { handoff, package, .. }) = event {
-                (*handoff, *package, self.handoff(*handoff).map(|it| &it.to.agent))
-            } else {
+    /// The packages that people and agents wrote, oldest first, without lost ones; each once, however
+    /// often Baton forwarded it.
+    pub(crate) fn packages(&self) -> Vec<Node> {
+        let mut seen: HashSet<ContentId> = HashSet::new();
+        let mut packages = Vec::new();
+        for Logged { event, .. } in &self.log {
+            let Event::Handoff(
+                HandoffEvent::Created(Created { package, .. })
+                | HandoffEvent::Completed { package, .. },
+            ) = event
+            else {
                 continue;
             };
-            let (Some(id), Some(by)) = (package, by) else { continue };
-            // A completion names the package first; the handoff that follows carries it.
-            if let Some(known) = seen.get_mut(&id) {
-                let carried = known.take().and_then(|it| packages.get_mut(it));
-                if let (Some(carried), Event::Handoff(HandoffEvent::Created(_))) = (carried, event)
-                {
-                    carried.handoff = handoff;
-                }
-                continue;
-            }
-            let Some(document) = self.content(id).and_then(stored::document) else { continue };
-            let is_carried = matches!(event, Event::Handoff(HandoffEvent::Created(_)));
-            seen.insert(id, (!is_carried).then_some(packages.len()));
-            packages.push(Handed { by: by.clone(), at: *at, handoff, document });
+            let Some(id) = package.filter(|it| seen.insert(*it)) else { continue };
+            packages.extend(self.content(id).and_then(stored::document));
         }
         packages
     }

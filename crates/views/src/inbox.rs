@@ -3,6 +3,7 @@
 //! The consequences are stored nowhere: each answer is tried against the rules, as a dry run.
 
 mod asked;
+mod sender_words;
 mod text;
 
 use baton_core::command::{Command, Create, GateAnswer};
@@ -16,7 +17,9 @@ use baton_core::run::{Baton, Handoff, HandoffNo, Run, RunStatus, State};
 use baton_core::workflow::{Place, Workflow};
 use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
 
-pub use self::asked::GateQuestion;
+pub use self::asked::{GateQuestion, ObservedEvidence};
+pub(crate) use self::sender_words::said_in;
+pub use self::sender_words::{SaidPart, SenderWords};
 use crate::Views;
 use baton_engine::EngineError;
 
@@ -146,7 +149,7 @@ impl Views<'_> {
         let mut items = Vec::new();
         for why in waits {
             let choices = self.choices(waiting, &why);
-            let asked = self.asked(waiting, &why).await?;
+            let asked = self.asked(waiting, &why, &trail).await?;
             let (run, run_name, trail) = (row.clone(), run_name.clone(), trail.clone());
             items.push(InboxItem { run, run_name, why, asked, trail, choices });
         }

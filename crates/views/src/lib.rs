@@ -5,10 +5,13 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod archive;
+mod cast;
 mod completion;
+mod decisions;
 mod handoff_queries;
 mod history;
 mod inbox;
+mod messages;
 mod passed_gates;
 mod prompt;
 
@@ -21,11 +24,16 @@ pub use crate::archive::{
     ArchiveError, ArchiveHealth, ArchivePlaces, ArchiveStatus, Archived, Archivist, DiskError,
     run_of_session,
 };
-pub use crate::handoff_queries::{Blocking, Decided, PersonsAnswer, QuestionAndAnswer};
-pub use crate::inbox::{GateQuestion, InboxChoice, InboxItem, Then, Waits};
+pub use crate::cast::Cast;
+pub use crate::decisions::Decided;
+pub use crate::handoff_queries::{Blocking, PersonsAnswer, QuestionAndAnswer};
+pub use crate::inbox::{
+    GateQuestion, InboxChoice, InboxItem, ObservedEvidence, SaidPart, SenderWords, Then, Waits,
+};
+pub use crate::messages::PostedMessage;
 pub use crate::passed_gates::{GatePassage, PassedGate};
 pub use crate::prompt::{
-    AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken,
+    AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken, in_url,
 };
 
 /// What one caller reads: rows and texts as a [`Reader`] has them, and the read models.

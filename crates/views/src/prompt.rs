@@ -25,6 +25,7 @@ use baton_core::hash::Hash;
 use baton_core::invisible::is_invisible;
 use baton_store::HandoffRef;
 
+pub use self::address::in_url;
 use crate::Views;
 use baton_engine::EngineError;
 

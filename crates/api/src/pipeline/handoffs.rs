@@ -21,11 +21,14 @@ pub struct PipelineRow {
     pub payload: Option<Box<RawValue>>,
     pub rejection_reason: Option<String>,
     pub created_at: String,
+    /// When it was accepted; if it ended otherwise, when it was rejected, timed out or cancelled.
     pub processed_at: Option<String>,
     /// The native API's name of the state.
     pub state: Cow<'static, str>,
     pub kind: Cow<'static, str>,
     pub reason: Option<String>,
+    /// Why it was rejected, timed out or cancelled; of a question, the answer.
+    pub ended_reason: Option<String>,
     /// Only present if true: there is a payload, but the response would be too large with it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub payload_left_out: bool,
@@ -59,9 +62,27 @@ pub struct HandoffListing {
     pub stale: Option<Vec<PipelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold_minutes: Option<u64>,
+    /// For `storyId` alone, if the story had runs before the one that is shown: newest first, at
+    /// most 20. `run` asks for one of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_runs: Vec<EarlierRun>,
     /// Only if the response is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
+}
+
+/// A run of a story before the one that is shown.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EarlierRun {
+    pub run: u64,
+    #[schema(example = "completed")]
+    pub status: String,
+    /// How many handoffs it had.
+    pub handoffs: u32,
+    /// Where they are.
+    #[schema(example = "/api/handoffs?storyId=v0.1%3A1.1.1&run=3")]
+    pub url: String,
 }
 
 /// What a response leaves out because it would be too large.

@@ -1,6 +1,6 @@
 //! `baton inbox`: what waits for a person, what happened so far, and the effect of each answer.
 
-use baton_api::{ChoiceDocument, EvidenceDocument, InboxItemDocument, Page};
+use baton_api::{ChoiceDocument, EvidenceDocument, InboxItemDocument, Page, SenderDocument};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
@@ -10,6 +10,8 @@ use crate::show::{self, OutputFormat};
 const MOST: &str = "20";
 /// Only the end of a long story is shown; `baton run show` has all of it.
 const TRAIL: usize = 6;
+/// How much of the detail of a check fits into its line.
+const MOST_DETAIL: usize = 200;
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
     api.warn_if_not_ready().await;
@@ -56,7 +58,7 @@ fn show_item(api: &Api, item: &InboxItemDocument) {
     show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
 }
 
-/// The effect of the answer by the rules, and the gate's own description of it.
+/// The effect of the answer by the rules, and the workflow's description of it.
 fn consequence(choice: &ChoiceDocument) -> String {
     match &choice.meaning {
         Some(meaning) => format!("{meaning} ({})", choice.then),
@@ -68,7 +70,10 @@ fn consequence(choice: &ChoiceDocument) -> String {
 fn asked(item: &InboxItemDocument) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(item.name.as_deref().map(|it| format!("  {}", show::one_line(it))));
-    lines.extend(item.words.as_deref().map(show::block));
+    if let Some(words) = item.words.as_deref().filter(|it| *it != item.why) {
+        lines.extend(item.words_by.as_deref().map(|it| format!("  {} says:", show::visible(it))));
+        lines.push(show::block(words));
+    }
     if !item.damaged.is_empty() {
         let what = show::visible(&item.damaged.join(", "));
         let then = "`baton verify` says more, `baton recover` saves what is whole";
@@ -76,16 +81,41 @@ fn asked(item: &InboxItemDocument) -> Vec<String> {
     }
     lines.extend(item.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
     lines.extend(item.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));
-    let verdict = |check: &str| {
-        let is_it = |it: &&EvidenceDocument| it.check == check;
-        item.evidence.iter().find(is_it).map(|it| it.verdict.as_str())
+    lines.extend(item.checks.iter().map(|it| checked(item, it)));
+    for sender in &item.sender {
+        lines.extend(said(item, sender));
+    }
+    lines
+}
+
+fn checked(item: &InboxItemDocument, check: &str) -> String {
+    let is_it = |it: &&EvidenceDocument| it.check == check;
+    let Some(evidence) = item.evidence.iter().find(is_it) else {
+        return format!("  {} {check} has no result", show::warn("•"));
     };
-    for check in &item.checks {
-        lines.push(match verdict(check) {
-            Some("passed") => format!("  {} {check} passed", show::good("✔")),
-            Some(verdict) => format!("  {} {check} {verdict}", show::warn("✘")),
-            None => format!("  {} {check} has no result", show::warn("•")),
-        });
+    let detail = evidence.detail.as_deref();
+    let detail = detail.map(|it| format!(": {}", show::shortened(it, MOST_DETAIL)));
+    let detail = detail.unwrap_or_default();
+    match evidence.verdict.as_str() {
+        "passed" => format!("  {} {check} passed{detail}", show::good("✔")),
+        verdict => format!("  {} {check} {verdict}{detail}", show::warn("✘")),
+    }
+}
+
+/// The sender's own words, behind a margin and under its name: they may claim anything.
+fn said(item: &InboxItemDocument, sender: &SenderDocument) -> Vec<String> {
+    let heading =
+        format!("  in the package of {}, in its own words:", show::visible(&sender.agent));
+    let mut lines = vec![show::dim(&heading)];
+    for part in &sender.parts {
+        let name = part.name.replace('_', " ");
+        lines.extend(part.texts.iter().map(|it| show::block(&format!("{name}: {it}"))));
+    }
+    if sender.is_cut {
+        let label = sender.handoff.as_ref().or(item.handoff.as_ref());
+        let row = item.trail.iter().find(|it| Some(&it.label) == label);
+        let whole = row.map(|it| format!(": `baton handoff show {}` has all of it", it.number));
+        lines.push(show::dim(&format!("  shortened{}", whole.unwrap_or_default())));
     }
     lines
 }

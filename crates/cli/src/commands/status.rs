@@ -33,9 +33,13 @@ fn show_screen(api: &Api, status: &ProjectStatus) {
     if !status.waits_for_you.is_empty() {
         show::answer(&format!("\n{}", show::bold("waits for you")));
     }
-    for ToDo { story, why, command, .. } in &status.waits_for_you {
+    for ToDo { story, why, words, command, .. } in &status.waits_for_you {
         let (story, why) = (show::visible(story), show::visible(why));
-        show::answer(&format!("  {story}: {why}\n    {}", show::visible(command)));
+        show::answer(&format!("  {story}: {why}"));
+        if let Some(words) = words {
+            show::answer(&show::block(words));
+        }
+        show::answer(&format!("    {}", show::visible(command)));
     }
     match status.stories_waiting {
         0 => {}

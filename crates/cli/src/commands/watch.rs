@@ -5,7 +5,8 @@ mod spinner;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use baton_api::{HandoffDetail, Page, RunDocument};
+use baton_api::{Attribution, HandoffDetail, Page, RunDocument};
+use baton_core::agent::Agent;
 use baton_core::names::AgentId;
 use baton_wire::event;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,7 @@ async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
     };
     let run = run.map(|it| it.id);
     let mut watcher = EventWatcher::new(run, args, cli.format());
+    watcher.names = names(&api).await?;
     let mut events = watcher.listen(&api).await?;
     if !args.all
         && let Some(run) = run
@@ -92,6 +94,8 @@ struct EventWatcher {
     told: HashMap<Uuid, u64>,
     start: u64,
     times: TimeFormat,
+    /// The names of agents, for events that are about no handoff.
+    names: HashMap<String, String>,
     spinner: Spinner,
     /// Why the server records nothing, as last printed.
     not_ready: Option<String>,
@@ -123,6 +127,7 @@ impl EventWatcher {
             told: HashMap::new(),
             start: 0,
             times: TimeFormat::local(),
+            names: HashMap::new(),
             spinner: Spinner::new(format),
             not_ready: None,
         }
@@ -213,7 +218,7 @@ impl EventWatcher {
             let ask = Ask::get(["runs", &name, "events"]).with("after", after).with("limit", 100);
             let page: Page<baton_api::EventDocument> = api.get(&ask).await?;
             for it in page.items.iter().filter(|it| it.position <= upto) {
-                let words = words(api, &name, it).await?;
+                let words = words(api, &name, it, &self.names).await?;
                 let time = show::dim(&self.times.clock(it.at));
                 show::answer(&format!("{time} {story}  {words}"));
                 self.told.insert(run, it.position);
@@ -226,22 +231,50 @@ impl EventWatcher {
 }
 
 /// `analyst → implementer  handoff 7 offered: "reason"`.
-async fn words(api: &Api, run: &str, told: &baton_api::EventDocument) -> Result<String, Failure> {
+async fn words(
+    api: &Api,
+    run: &str,
+    told: &baton_api::EventDocument,
+    names: &HashMap<String, String>,
+) -> Result<String, Failure> {
     let body = told.body.as_deref().map_or("", RawValue::get);
     let event = event::decode(body).ok();
     let row = match event.as_ref().and_then(|it| it.handoff()) {
         Some(no) => {
             let ask = Ask::get(["handoffs", &format!("{run}/{}", no.label())]);
-            Some(api.get::<HandoffDetail>(&ask).await?.handoff.row)
+            Some(api.get::<HandoffDetail>(&ask).await?)
         }
         None => None,
     };
-    let name = |id: &AgentId| id.to_string();
+    let name = |id: &AgentId| {
+        let in_handoff = row.as_ref().and_then(|it| name_in(it, id));
+        let name = in_handoff.or_else(|| names.get(id.as_str()).cloned());
+        let name = name.unwrap_or_else(|| Agent::without_file(id.clone()).name);
+        // The id stands beside a name that says nothing.
+        if name == Agent::UNKNOWN { format!("{name} ({id})") } else { show::visible(&name) }
+    };
     Ok(match &event {
-        Some(event) => Telling { event, row: row.as_ref(), name: &name }.words(),
+        Some(event) => {
+            let (row, message) = (row.as_ref().map(|it| &it.handoff.row), told.text.as_deref());
+            Telling { event, row, message, name: &name }.words()
+        }
         // A newer server may send unknown events.
         None => show::visible(&told.name),
     })
+}
+
+/// The name of an agent in a handoff.
+fn name_in(detail: &HandoffDetail, id: &AgentId) -> Option<String> {
+    let (row, names) = (&detail.handoff.row, &detail.beside);
+    let parties = [(&row.from_agent, &names.from_name), (&row.to_agent, &names.to_name)];
+    let name = parties.into_iter().find(|(agent, _)| *agent == id.as_str()).map(|(_, it)| it);
+    name.filter(|it| !it.is_empty()).cloned()
+}
+
+/// The names of the agents as they are now, by id.
+async fn names(api: &Api) -> Result<HashMap<String, String>, Failure> {
+    let agents: Page<Attribution> = api.get(&Ask::get(["agents"])).await?;
+    Ok(agents.items.into_iter().map(|it| (it.agent_id, it.agent_name)).collect())
 }
 
 fn show_line(heard: &ReceivedEvent) {

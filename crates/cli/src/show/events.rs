@@ -15,17 +15,21 @@ pub(crate) struct Telling<'a> {
     pub(crate) event: &'a Event,
     /// The handoff of the event.
     pub(crate) row: Option<&'a HandoffSummary>,
+    /// What a message says.
+    pub(crate) message: Option<&'a str>,
     /// The display name of an agent.
     pub(crate) name: &'a dyn Fn(&AgentId) -> String,
 }
 
 impl Telling<'_> {
-    /// The sentence, with the reason of a handoff that is created, or ends without success.
+    /// The sentence, with the text of a message, and with the reason of a handoff that is created,
+    /// or ends without success.
     pub(crate) fn words(&self) -> String {
         let reason = match (self.event, self.event.state_after()) {
             (Event::Handoff(HandoffEvent::Created(_)), _) => {
                 self.row.and_then(|it| it.reason.as_deref())
             }
+            (Event::Message(_), _) => self.message,
             (_, None | Some(HandoffState::Open(_) | HandoffState::Ended(Ended::Completed))) => None,
             (_, Some(HandoffState::Ended(_))) => self.row.and_then(|it| it.ended_reason.as_deref()),
         };
@@ -74,7 +78,8 @@ mod tests {
 
     fn plain(event: &Event) -> String {
         let name = |id: &AgentId| id.to_string();
-        let words = Telling { event, row: None, name: &name }.words();
+        let message = Some("three of five");
+        let words = Telling { event, row: None, message, name: &name }.words();
         anstream::adapter::strip_str(&words).to_string()
     }
 

@@ -5,6 +5,7 @@ use baton_api::{
     OpenGate, Question,
 };
 use baton_core::names::AgentId;
+use baton_core::run::Kind;
 use baton_engine::LOST_TEXT;
 use jiff::Timestamp;
 
@@ -36,8 +37,8 @@ pub(crate) fn handoff_page(detail: &HandoffDetail) -> String {
         ("handoff", format!("{} ({})", row.number, row.label)),
         ("id", row.id.to_string()),
         ("story", visible(&row.story)),
-        ("from", party(&row.from_agent, row.from_step.as_deref())),
-        ("to", party(&row.to_agent, row.to_step.as_deref())),
+        ("from", party(&row.from_agent, &detail.beside.from_name, row.from_step.as_deref())),
+        ("to", party(&row.to_agent, &detail.beside.to_name, row.to_step.as_deref())),
         ("kind", row.kind.name().to_owned()),
         ("state", state_word(row)),
         ("reason", visible(row.reason.as_deref().unwrap_or(LOST_TEXT))),
@@ -83,7 +84,10 @@ fn beside(beside: &HandoffExtras) -> Vec<String> {
         words.push(format!("held with fence {fence}; {every}"));
     }
     if !beside.evidence.is_empty() {
-        let checked = |it: &EvidenceDocument| format!("{} {}", it.check, it.verdict);
+        let checked = |it: &EvidenceDocument| match &it.detail {
+            Some(detail) => format!("{} {} ({})", it.check, it.verdict, shortened(detail, 200)),
+            None => format!("{} {}", it.check, it.verdict),
+        };
         let checked: Vec<String> = beside.evidence.iter().map(checked).collect();
         words.push(format!("checked: {}", checked.join(", ")));
     }
@@ -118,9 +122,11 @@ fn asked(asked: &GateDocument) -> String {
     }
 }
 
-/// Why it ended, else why it was created.
+/// Why it ended, else why it was created. A question ends with its answer, and is still a question.
 fn last_words(row: &HandoffSummary) -> &str {
     let members = [("endedReason", &row.ended_reason), ("reason", &row.reason)];
+    let is_question = row.kind.name() == Kind::Question.name();
+    let members = if is_question { &members[1..] } else { &members[..] };
     let texts = members.iter().map(|(name, text)| match text {
         None if row.damaged.iter().any(|it| it == name) => Some(DAMAGED),
         text => text.as_deref(),
@@ -137,11 +143,13 @@ fn state_word(row: &HandoffSummary) -> String {
     }
 }
 
-fn party(agent: &str, step: Option<&str>) -> String {
+/// The id, which is what is typed, and the name, which is what people read.
+fn party(agent: &str, name: &str, step: Option<&str>) -> String {
+    let name = visible(name);
     match step {
-        Some(step) => format!("{agent} (step {step})"),
+        Some(step) => format!("{agent} ({name}, step {step})"),
         None if agent == AgentId::HUMAN || agent == AgentId::ORCHESTRATOR => agent.to_owned(),
-        None => format!("{agent} (a part of the work)"),
+        None => format!("{agent} ({name}, a part of the work)"),
     }
 }
 

@@ -181,3 +181,28 @@ fn every_command_in_a_built_in_prompt_can_be_typed() {
     }
     assert!(n_lines >= 5, "{n_lines}");
 }
+
+#[test]
+fn a_person_decides_from_the_inbox_without_opening_a_file() {
+    let project = Project::new();
+    project.ok(&["story", "add", "s1"]);
+    project.ok(&["run", "start", "s1"]);
+    project.ok(&["handoff", "accept", "1"]);
+    let package = r#"{"blocked_reason":"missing_requirements","attempted":["Searched docs/"],
+        "handoff":{"context":"No endpoint is documented","blockers":[{"type":"missing_dependency",
+        "description":"No endpoint","resolution":"Ask the backend team"}]}}"#;
+    let blocked = ["handoff", "complete", "1", "--outcome", "blocked", "--profile", "lenient"];
+    project.ok(&[&blocked[..], &["--payload", package]].concat());
+    let inbox = project.ok(&["inbox"]);
+    for line in [
+        "in the package of analyst, in its own words:",
+        "  | blocked reason: missing_requirements",
+        "  | attempted: Searched docs/",
+        "  | blockers: missing_dependency: No endpoint; to resolve: Ask the backend team",
+    ] {
+        assert!(inbox.contains(line), "{line}: {inbox}");
+    }
+    assert!(
+        project.ok(&["status"]).contains("  | missing_requirements: No endpoint is documented")
+    );
+}

@@ -85,7 +85,7 @@ fn no_command_prints_a_line_that_somebody_else_wrote_whole() {
         ("inbox", Shows::BehindTheMargin),
         ("run list", Shows::Nothing),
         ("run show 1", Shows::InALine),
-        ("status", Shows::Nothing),
+        ("status", Shows::BehindTheMargin),
         ("story list", Shows::InALine),
         ("story show s1", Shows::InALine),
     ];

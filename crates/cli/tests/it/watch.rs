@@ -61,19 +61,19 @@ fn whoever_watches_a_run_sees_what_others_do_until_it_is_over() {
     let first = watching.until("offered");
     assert!(first[0].ends_with("s1  ada starts the run, by story-pipeline"), "{first:?}");
     let offered = first.last().unwrap();
-    assert!(offered.contains("s1  orchestrator → analyst  handoff 1 offered: \""), "{offered}");
+    assert!(offered.contains("s1  Orchestrator → Analyst  handoff 1 offered: \""), "{offered}");
     let (time, _) = offered.split_once(' ').unwrap();
     assert_eq!(time.len(), "12:03:04".len(), "{offered}");
     project.ok(&["handoff", "accept", "1"]);
-    watching.until("analyst accepts handoff 1");
+    watching.until("Analyst accepts handoff 1");
     let body = format!(r#"{{"outcome":"success","reason":"It is planned","package":{PLAN}}}"#);
     let json = ["-H", "content-type: application/json", "-X", "POST", "-d", &body];
     assert_eq!(server.curl(&json, "/api/v1/handoffs/1/complete").status, 200);
-    let said = watching.until("analyst → implementer").join("\n");
-    assert!(said.contains("analyst completes handoff 1: success"), "{said}");
+    let said = watching.until("Analyst → Implementer").join("\n");
+    assert!(said.contains("Analyst completes handoff 1: success"), "{said}");
     assert!(said.contains("handoff 2 offered: \"It is planned\""), "{said}");
     project.ok(&["handoff", "reject", "2", "--reason", "No tests"]);
-    watching.until("implementer rejects handoff 2: \"No tests\"");
+    watching.until("Implementer rejects handoff 2: \"No tests\"");
     // Another run is none of its business.
     project.ok(&["story", "add", "s2"]);
     project.ok(&["run", "start", "s2"]);
@@ -123,7 +123,7 @@ fn a_server_that_comes_back_elsewhere_is_followed_and_nothing_is_told_twice() {
     server.kill();
     project.ok(&["handoff", "accept", "1"]);
     let server = project.serves();
-    seen.extend(watching.until("analyst accepts handoff 1"));
+    seen.extend(watching.until("Analyst accepts handoff 1"));
     project.ok(&["run", "cancel", "s1"]);
     let (rest, said) = watching.rest();
     seen.extend(rest);

@@ -266,7 +266,13 @@ fn carry_out(
     match next {
         Next::Work(again) => {
             passed::waive(draft, &again.to.place, by, comment);
-            let reason = comment.or(gate.reason);
+            let reason = match comment {
+                Some(comment) => comment,
+                // The agent's reason is not the person's.
+                None if again.from.agent.is_human() => draft.keep(GIVEN_AGAIN),
+                None => gate.reason.unwrap_or_else(|| draft.keep(GIVEN_AGAIN)),
+            };
+            let reason = Some(reason);
             Some(offer(draft, Offer { reason, follows: Some(row), ..*again }))
         }
         Next::Along(target, onward) => {
@@ -307,6 +313,10 @@ fn carry_out(
     }
 }
 
+/// The reason of a handoff from a person who gave no comment.
+const SENT_BACK: &str = "A person rejected it, without a comment";
+const GIVEN_AGAIN: &str = "A person gives the work again, without a comment";
+
 /// Returns the work to its sender, with the person's comment.
 fn back(
     draft: &mut Draft<'_>,
@@ -314,10 +324,8 @@ fn back(
     comment: Option<ContentId>,
     follows: HandoffNo,
 ) -> HandoffNo {
-    let reason = match comment.or(gate.reason) {
-        Some(reason) => reason,
-        None => draft.keep("Adjustments required"),
-    };
+    // The gate's reason is the agent's: it must not be recorded as the person's.
+    let reason = comment.unwrap_or_else(|| draft.keep(SENT_BACK));
     let (asker, forward) = (gate.asker.clone(), gate.forward.clone());
     give_back(draft, human(), asker, gate.package, reason, forward, follows)
 }

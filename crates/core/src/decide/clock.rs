@@ -21,7 +21,7 @@ pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Ref
         return Err(Refusal::AlreadyStale { handoff: no });
     }
     is_due(draft, no, stale_at(draft.workflow(), &handoff))?;
-    draft.emit(HandoffEvent::Stale { handoff: no });
+    draft.emit(HandoffEvent::Stale { handoff: no, is_no_move: true });
     draft.done.handoff = Some(no);
     Ok(())
 }

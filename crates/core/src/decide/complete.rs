@@ -106,7 +106,7 @@ fn finish(
             let outcome = work.outcome.unwrap_or(Outcome::Failure);
             end_step(draft, held, step, outcome, Some(package));
             let next = Offer {
-                reason: work.stated_reason().map(|it| draft.keep(it.as_str())),
+                reason: trouble(draft, work),
                 follows: Some(held.no),
                 warnings,
                 ..Offer::new(held.to.clone(), orchestrator(), Some(package))
@@ -276,7 +276,7 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
     }
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::Failure, Some(package));
-    let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
+    let reason = trouble(draft, work);
     let again = Offer { reason, ..Offer::retry(held) };
     draft.done.handoff = Some(offer(draft, again));
 }
@@ -291,7 +291,7 @@ fn ask(
 ) {
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, outcome, Some(package));
-    let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
+    let reason = trouble(draft, work);
     // Only where an agent would have been sent to help.
     let has_help = step.edges_on(Outcome::Blocked).next().is_some();
     let is_blocked = cause == GateCause::Blocked && has_help;
@@ -307,11 +307,19 @@ fn ask(
     });
 }
 
+/// Why the step did not end well: the stated reason, else the error or what blocks it.
+fn trouble(draft: &mut Draft<'_>, work: &FinishedWork<'_>) -> Option<ContentId> {
+    let stated = work.stated_reason().map(|it| it.as_str().to_owned());
+    let words = stated.or_else(|| work.package.trouble_in_words())?;
+    Some(draft.keep(&words))
+}
+
 /// The package's blockers, else the stated reason, else a generic one.
 fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
     let mut named = work.package.blockers();
     if named.is_empty() {
         let said = work.stated_reason().map(|it| it.as_str().to_owned());
+        let said = said.or_else(|| work.package.trouble_in_words());
         named.push(said.unwrap_or_else(|| GateCause::Blocked.sentence().to_owned()));
     }
     for words in named {

@@ -67,6 +67,17 @@ impl<'a> Draft<'a> {
         self.put(kind, package.text.clone())
     }
 
+    /// Stores what is shown of an agent from this handoff on, unless the run has the same already.
+    pub(super) fn portray(&mut self, agent: &AgentId, at: HandoffNo) -> Option<ContentId> {
+        let portrait = self.ground.agents.portrait(agent)?;
+        let is_known = self.run.portrait(agent, at) == Some(portrait.id);
+        if is_known || self.run.portraits.len() >= Run::MOST_PORTRAITS {
+            return None;
+        }
+        self.contents.push(portrait.clone());
+        Some(portrait.id)
+    }
+
     fn put(&mut self, kind: ContentKind, text: Arc<str>) -> ContentId {
         let content = Content::new(self.ground.fresh.nonce(), kind, text);
         let id = content.id;

@@ -94,6 +94,11 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         }
     };
     let warnings = offer.warning_words();
+    let from_portrait = draft.portray(&offer.from.agent, handoff);
+    let to_portrait = match offer.to.agent == offer.from.agent {
+        true => None,
+        false => draft.portray(&offer.to.agent, handoff),
+    };
     // However a run begins, its work enters the first step once.
     let is_first = draft.run.n_handoffs == 0 && offer.to.place.is_step();
     let entry = offer.entry.or(is_first.then_some(StepEntry::Onward));
@@ -115,6 +120,8 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         brings: offer.brings,
         held_back_until: offer.held_back_until,
         has_lost_lease: offer.has_lost_lease,
+        from_portrait,
+        to_portrait,
         entry,
     }));
     draft.done.warnings.extend(offer.warnings);
@@ -219,6 +226,9 @@ pub(super) fn give_back(
     hand_over(draft, offer, AtOrchestrator::LiesLoose)
 }
 
+/// Baton's own words, where the sender gave no reason.
+pub const BACK_AT_ORCHESTRATOR: &str = "The work comes back to the orchestrator";
+
 fn default_reason(draft: &Draft<'_>, offer: &Offer) -> String {
     let to = &offer.to;
     if let Some(outcome) = offer.brings {
@@ -229,7 +239,7 @@ fn default_reason(draft: &Draft<'_>, offer: &Offer) -> String {
         return format!("{name} gives its part back: {}", outcome.name());
     }
     match &to.place {
-        Place::Orchestrator => "The work comes back to the orchestrator".to_owned(),
+        Place::Orchestrator => BACK_AT_ORCHESTRATOR.to_owned(),
         Place::Delegate(_) => "A part of the work needs a specialist".to_owned(),
         Place::Human => "A person has to decide".to_owned(),
         Place::Step(_) => match draft.step_at(&to.place).and_then(|it| it.reason.as_ref()) {

@@ -13,7 +13,7 @@ use crate::content::ContentId;
 use crate::event::{HandoffEvent, StepEntry, StepEvent};
 use crate::gate::{Gate, GateCause, ReachedLimit};
 use crate::hash::Hash;
-use crate::names::{AgentId, Reason};
+use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::package::{Package, findings_hash};
 use crate::problem::Problem;
@@ -114,9 +114,9 @@ pub(super) fn by_back_edge(
     work: &FinishedWork<'_>,
     warnings: Vec<Problem>,
 ) {
-    let words = work.stated_reason();
-    let words = words.as_ref().map_or("sent back without a reason", Reason::as_str);
-    let reason = draft.keep(words);
+    let stated = work.stated_reason().map(|it| it.as_str().to_owned());
+    let words = stated.or_else(|| work.package.findings_in_words());
+    let reason = draft.keep(words.as_deref().unwrap_or("sent back without a reason"));
     let package = draft.keep_package(work.package);
     let findings = findings_hash(&work.package.findings());
     let to = Party { agent, place: Workflow::target_place(&edge.to) };

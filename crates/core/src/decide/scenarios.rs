@@ -6,7 +6,7 @@ use super::fixture::*;
 use crate::command::{Accept, Command, Create, Reject};
 use crate::contract::Profile;
 use crate::document::Node;
-use crate::event::{Created, Event, HandoffEvent};
+use crate::event::{Created, Event, HandoffEvent, evolve};
 use crate::gate::Answer;
 use crate::names::StepId;
 use crate::outcome::Outcome;
@@ -337,6 +337,22 @@ fn stale_is_a_mark_and_the_late_may_still_answer() {
     tester.wait(30);
     tester.does(&mark);
     tester.completes(1, Outcome::Success, plan());
+}
+
+#[test]
+fn a_stale_mark_does_not_count_as_a_move() {
+    let mut tester = Tester::started();
+    let moved_at = tester.run.moved_at;
+    tester.wait(30);
+    let decision = tester.does(&Command::MarkStale { handoff: HandoffNo(1) });
+    assert_eq!(tester.run.moved_at, moved_at);
+    // Earlier versions counted the mark, and what they wrote is read as they meant it.
+    let mut earlier = tester.run.clone();
+    let old = HandoffEvent::Stale { handoff: HandoffNo(1), is_no_move: false };
+    let at = moved_at + jiff::SignedDuration::from_mins(30);
+    evolve(&mut earlier, &old.into(), at);
+    assert_eq!(earlier.moved_at, at);
+    assert_eq!(decision.events.len(), 1);
 }
 
 #[test]

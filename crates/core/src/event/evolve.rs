@@ -9,8 +9,8 @@ use super::{
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
-    Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Run, RunId,
-    RunStatus, State, Wait,
+    Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
+    RunId, RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -32,7 +32,9 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
 
 /// Applies `event` to `run`.
 pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
-    run.moved_at = at;
+    if !matches!(event, Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. })) {
+        run.moved_at = at;
+    }
     match event {
         Event::Run(event) => run.on_run(event),
         Event::Step(event) => run.on_step(event),
@@ -104,7 +106,7 @@ impl Run {
             }
             HandoffEvent::Released { handoff, .. } => self.put_back(*handoff, at),
             HandoffEvent::Woken { handoff } => self.wake(*handoff),
-            HandoffEvent::Stale { handoff } => {
+            HandoffEvent::Stale { handoff, .. } => {
                 if let Some(handoff) = self.handoff_mut(*handoff) {
                     handoff.is_stale = true;
                 }
@@ -159,6 +161,18 @@ impl Run {
 impl Run {
     fn open(&mut self, created: &Created, at: Timestamp) {
         self.n_handoffs = created.handoff.0;
+        let parties = [
+            (&created.from.agent, created.from_portrait),
+            (&created.to.agent, created.to_portrait),
+        ];
+        for (agent, portrait) in parties {
+            let Some(portrait) = portrait else { continue };
+            self.portraits.push(Portrait {
+                agent: agent.clone(),
+                since: created.handoff,
+                portrait,
+            });
+        }
         let about = match created.kind {
             Kind::Question => created.follows,
             Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => None,

@@ -46,6 +46,8 @@ pub struct EventTexts {
     pub package: Option<ContentId>,
     /// The package that the worker before a gate had been given.
     pub given: Option<ContentId>,
+    /// The portraits of the sender and the receiver, where the run has not had them before.
+    pub portraits: [Option<ContentId>; 2],
 }
 
 /// What an event uses a text as.
@@ -71,8 +73,10 @@ impl EventTexts {
 
     pub fn iter(self) -> impl Iterator<Item = (ContentId, TextRole)> {
         let words = [self.words, self.acknowledgement].map(|it| it.map(|it| (it, TextRole::Words)));
+        let words =
+            words.into_iter().chain(self.portraits.map(|it| it.map(|it| (it, TextRole::Words))));
         let packages = [self.package, self.given].map(|it| it.map(|it| (it, TextRole::Package)));
-        words.into_iter().chain(packages).flatten()
+        words.chain(packages).flatten()
     }
 }
 

@@ -41,7 +41,12 @@ event_family! {
         "handoff.released" => Released { handoff: HandoffNo, by: AgentId, reason: Option<ContentId> },
         /// The handoff was held back, and may be accepted now.
         "handoff.woken" => Woken { handoff: HandoffNo },
-        "handoff.stale" => Stale { handoff: HandoffNo },
+        "handoff.stale" => Stale {
+            handoff: HandoffNo,
+            /// The mark leaves the run's `moved_at` alone. Earlier versions counted it as a move.
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_no_move: bool,
+        },
         "handoff.timed_out" => TimedOut { handoff: HandoffNo, reason: Option<ContentId> },
         "handoff.cancelled" => Cancelled { handoff: HandoffNo, reason: Option<ContentId> },
         "handoff.superseded" => Superseded { handoff: HandoffNo, reason: Option<ContentId> },
@@ -76,6 +81,12 @@ pub struct Created {
     pub held_back_until: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
+    /// What is shown of the sender from now on, where the run has it not, or otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_portrait: Option<ContentId>,
+    /// The same for the receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_portrait: Option<ContentId>,
     /// Work enters the receiver's step: the entry is counted. None for what is not counted, such as
     /// retries, operators' moves and answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,7 +117,7 @@ impl EventFamily for HandoffEvent {
             | Self::Completed { handoff, .. }
             | Self::Released { handoff, .. }
             | Self::Woken { handoff }
-            | Self::Stale { handoff }
+            | Self::Stale { handoff, .. }
             | Self::TimedOut { handoff, .. }
             | Self::Cancelled { handoff, .. }
             | Self::Superseded { handoff, .. } => *handoff,
@@ -130,8 +141,12 @@ impl EventFamily for HandoffEvent {
 
     fn texts(&self) -> EventTexts {
         match self {
-            Self::Created(Created { reason, package, .. }) => {
-                EventTexts { package: *package, ..EventTexts::words(*reason) }
+            Self::Created(Created { reason, package, from_portrait, to_portrait, .. }) => {
+                EventTexts {
+                    package: *package,
+                    portraits: [*from_portrait, *to_portrait],
+                    ..EventTexts::words(*reason)
+                }
             }
             Self::Accepted { acknowledgement, .. } => {
                 EventTexts { acknowledgement: *acknowledgement, ..EventTexts::default() }
@@ -172,7 +187,9 @@ impl EventFamily for HandoffEvent {
                 format!("{} releases {} undone", style.agent(by), handoff(no))
             }
             Self::Woken { handoff: no } => format!("{} is offered now", handoff(no)),
-            Self::Stale { handoff: no } => format!("{} {}", handoff(no), style.warning("is stale")),
+            Self::Stale { handoff: no, .. } => {
+                format!("{} {}", handoff(no), style.warning("is stale"))
+            }
             Self::TimedOut { handoff: no, .. } => {
                 format!("{} {}", handoff(no), style.warning("times out"))
             }

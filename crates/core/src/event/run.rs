@@ -42,11 +42,15 @@ impl RunEvent {
     /// The status of the run after the event, where the event sets it.
     pub fn status_after(&self) -> Option<RunStatus> {
         match self {
-            Self::Started { .. } | Self::Adopted { .. } | Self::Resumed => Some(RunStatus::Open),
+            Self::Started { .. } | Self::Resumed => Some(RunStatus::Open),
             Self::Paused { .. } => Some(RunStatus::Paused),
             Self::Cancelled { .. } => Some(RunStatus::Cancelled),
             Self::Completed => Some(RunStatus::Completed),
-            Self::BatonLoose { .. } | Self::SignalPassed | Self::SignalMerged { .. } => None,
+            // The run was open before an agent took it up.
+            Self::Adopted { .. }
+            | Self::BatonLoose { .. }
+            | Self::SignalPassed
+            | Self::SignalMerged { .. } => None,
         }
     }
 }

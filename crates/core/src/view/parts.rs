@@ -15,6 +15,13 @@ pub struct ReportedDecision {
     pub rationale: Option<String>,
 }
 
+impl ReportedDecision {
+    /// True where the choice is still to be made: the YAML handoff gives it the id `pending`.
+    pub fn is_open(&self) -> bool {
+        self.id.as_deref().is_some_and(|it| it.trim().eq_ignore_ascii_case("pending"))
+    }
+}
+
 /// Something the sender made. Without a path it cannot be inspected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Artifact {

@@ -129,7 +129,7 @@ impl<'a> ResolvedEvent<'a> {
             Some(no) => Some(names.handoff(reader, stored.run, no).await?),
             None => None,
         };
-        let state = if let Event::Handoff(HandoffEvent::Stale { handoff }) = &event {
+        let state = if let Event::Handoff(HandoffEvent::Stale { handoff, .. }) = &event {
             Some(state_of(reader, stored.run, *handoff).await?)
         } else {
             None

@@ -88,7 +88,8 @@ impl EventToTell<'_> {
             tell("run_state", run.into_iter().chain([("status", text(state))]).collect());
             tell("story_update", vec![("status", text(story))]);
             let workflow = vec![
-                ("workflowId", self.run_id()),
+                ("workflowId", text(self.names.workflow.name.as_str())),
+                ("workflowInstanceId", self.run_id()),
                 ("status", text(status.name())),
                 ("timestamp", rows::time(self.at)),
             ];
@@ -146,7 +147,7 @@ impl EventToTell<'_> {
         agents: &Agents,
         [from, to]: [Option<&str>; 2],
     ) -> Vec<(&'static str, Node)> {
-        let name = cut_text(agents.name_of(&created.to.agent), MOST_NAME);
+        let name = cut_text(&agents.name_of(&created.to.agent), MOST_NAME);
         vec![
             ("fromAgent", agent(&created.from.agent, agents, from)),
             ("toAgent", agent(&created.to.agent, agents, to)),
@@ -231,8 +232,11 @@ fn reported(event: &RunEvent) -> Option<NamedMembers> {
             let commit = commit.as_ref().map(CommitId::as_str);
             ("SIGNAL_MERGED", vec![("commit", some_text(commit))])
         }
+        RunEvent::Adopted { by } => {
+            let at = ("at", text(&by.place.to_string()));
+            ("RUN_ADOPTED", vec![("agent", text(by.agent.as_str())), at])
+        }
         RunEvent::Started { .. }
-        | RunEvent::Adopted { .. }
         | RunEvent::Paused { .. }
         | RunEvent::Resumed
         | RunEvent::Cancelled { .. }
@@ -286,7 +290,7 @@ fn pipeline_words(status: RunStatus) -> (&'static str, &'static str) {
 fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
     Node::map([
         ("id", text(id.as_str())),
-        ("name", cut(agents.name_of(id), MOST_NAME)),
+        ("name", cut(&agents.shown(id).name, MOST_NAME)),
         ("avatarUrl", avatar.map_or(Node::Null, text)),
     ])
 }
@@ -390,6 +394,8 @@ mod tests {
             brings: None,
             held_back_until: None,
             has_lost_lease: false,
+            from_portrait: None,
+            to_portrait: None,
             entry: None,
         }))
     }

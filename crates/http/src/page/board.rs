@@ -81,15 +81,14 @@ fn nothing(html: &mut Html) {
 
 async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), EngineError> {
     let run = &row.run;
-    let catalog = app.read().catalog();
-    let agents = catalog.agents();
+    let cast = app.read().cast(run).await?;
     let workflow = app.read().workflow_of(row).await?;
     let rows = history::newest(app, row, MOST_HANDOFFS).await?;
     let texts = app.read().texts_of(&rows).await?;
     html.raw("<article class=\"run\" data-key=\"run-").number(row.number);
     html.raw("\" aria-labelledby=\"run-").number(row.number).raw("\">");
     heading(html, app, row).await?;
-    who::has_the_baton(html, run, agents);
+    who::has_the_baton(html, run, &cast);
     match rows.first().map(|it| texts.get(it.reason)) {
         Some(Text::Whole(reason)) => {
             html.raw("<p class=\"because\">").words(reason).raw("</p>");
@@ -103,7 +102,7 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
     html.raw("<details id=\"history-").number(row.number).raw("\"><summary>");
     html.number(run.n_handoffs);
     html.raw(if run.n_handoffs == 1 { " handoff" } else { " handoffs" }).raw("</summary>");
-    history::render(html, &rows, &texts, agents);
+    history::render(html, &rows, &texts, &cast);
     if rows.len() < run.n_handoffs as usize {
         html.raw("<p><a href=\"/runs/").number(row.number).raw("\">All of them</a></p>");
     }

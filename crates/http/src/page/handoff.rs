@@ -24,21 +24,20 @@ async fn handoff(app: &RequestScope, name: &str) -> Result<Response, ApiProblem>
     let run = app.read().run(&RunRef::Id(row.run)).await?;
     let texts = app.read().texts_of(std::slice::from_ref(&row)).await?;
     let asked = app.read().exchanges(&row).await?;
-    let catalog = app.read().catalog();
-    let agents = catalog.agents();
+    let cast = app.read().cast(&run.run).await?;
     let title = format!("{} of {}", row.no, row.story);
 
     let mut html = Html::default();
     html.raw("<section data-key=\"handoff\"><p class=\"meta\"><a href=\"/\">All runs</a> · <a href=\"/runs/");
     html.number(run.number).raw("\">run ").number(run.number).raw("</a></p><h2>");
     html.words(&title).raw("</h2><div class=\"handoff alone\">");
-    history::handoff(&mut html, &row, &texts, agents, Packages::Whole);
+    history::handoff(&mut html, &row, &texts, &cast, Packages::Whole);
     html.raw("</div></section>");
     if !asked.is_empty() {
         let rows: Vec<_> = asked.into_iter().map(|it| it.row).rev().collect();
         let texts = app.read().texts_of(&rows).await?;
         html.raw("<section data-key=\"asked\"><h2>Asked about it</h2>");
-        history::render(&mut html, &rows, &texts, agents);
+        history::render(&mut html, &rows, &texts, &cast);
         html.raw("</section>");
     }
     Ok(document::page(app, &title, html).await)

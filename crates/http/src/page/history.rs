@@ -2,10 +2,11 @@
 
 use baton_core::content::ContentId;
 use baton_core::document::Node;
-use baton_core::registry::Agents;
+use baton_core::names::AgentId;
 use baton_core::run::{Ended, HandoffState, Kind};
 use baton_engine::{DAMAGED_TEXT, EngineError, LOST_TEXT, Text, Texts};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRow};
+use baton_views::Cast;
 use baton_wire::json;
 
 use super::html::Html;
@@ -50,11 +51,11 @@ pub(super) async fn newest(
     Ok(rows)
 }
 
-pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, agents: &Agents) {
+pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, cast: &Cast<'_>) {
     html.raw("<ol class=\"history\" reversed>");
     for row in rows {
         html.raw("<li class=\"handoff ").raw(tone(row)).raw("\">");
-        handoff(html, row, texts, agents, Packages::Begun);
+        handoff(html, row, texts, cast, Packages::Begun);
         html.raw("</li>");
     }
     html.raw("</ol>");
@@ -65,13 +66,13 @@ pub(super) fn handoff(
     html: &mut Html,
     row: &HandoffRow,
     texts: &Texts,
-    agents: &Agents,
+    cast: &Cast<'_>,
     packages: Packages,
 ) {
     html.raw("<p class=\"line\">");
-    who::agent(html, &row.from.agent, agents);
+    party(html, &row.from.agent, row, cast);
     html.raw("<span class=\"arrow\" aria-label=\"to\">→</span>");
-    who::agent(html, &row.to.agent, agents);
+    party(html, &row.to.agent, row, cast);
     html.raw(" <span class=\"word\">").raw(row.state.name()).raw("</span>");
     if row.kind != Kind::Sequential {
         html.raw(" <span class=\"kind\">").raw(row.kind.name()).raw("</span>");
@@ -101,6 +102,14 @@ pub(super) fn handoff(
     }
     document(html, "Understood as", "a", row, row.acknowledgement, texts, packages);
     document(html, "Package", "p", row, row.package, texts, packages);
+}
+
+/// An agent as it was shown then, or as it is today with a note that the record is damaged.
+fn party(html: &mut Html, id: &AgentId, row: &HandoffRow, cast: &Cast<'_>) {
+    who::agent(html, &cast.at(id, row.no));
+    if cast.is_damaged(id, row.no) {
+        html.raw(" <em>").words(DAMAGED_TEXT).raw("</em>");
+    }
 }
 
 fn times(html: &mut Html, row: &HandoffRow) {

@@ -7,7 +7,7 @@ use baton_core::workflow::{Place, Step, Workflow};
 use super::html::Html;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StepState {
+pub(crate) enum StepState {
     /// An agent works on it.
     Working,
     /// It is offered to an agent that has not accepted it yet.
@@ -91,7 +91,8 @@ pub(super) fn render(html: &mut Html, run: &Run, workflow: &Workflow) {
     html.raw("</ol>");
 }
 
-pub(super) fn states<'a>(run: &Run, workflow: &'a Workflow) -> Vec<(&'a Step, StepState)> {
+/// The state of each step, in the order of the workflow's file.
+pub(crate) fn states<'a>(run: &Run, workflow: &'a Workflow) -> Vec<(&'a Step, StepState)> {
     let current = current(run);
     let index_of =
         |place: &Place| workflow.steps.iter().position(|it| Place::Step(it.id.clone()) == *place);
@@ -151,9 +152,12 @@ fn current(run: &Run) -> Option<(Place, StepState)> {
     places.find(|it| it.is_step()).map(|it| (it.clone(), state))
 }
 
-/// How often this step's work was rejected.
+/// How often this step's work was rejected. A specialist's result that the step did not take is the
+/// specialist's, though it is counted between the two.
 fn n_rejects(run: &Run, step: &Step) -> u64 {
     let place = Place::Step(step.id.clone());
-    let of_step = run.all_rounds().filter(|(edge, _)| edge.from == place);
+    let of_step = run
+        .all_rounds()
+        .filter(|(edge, _)| edge.from == place && !matches!(edge.to, Place::Delegate(_)));
     of_step.map(|(_, it)| u64::from(it.n)).sum()
 }

@@ -5,13 +5,14 @@ use baton_core::story::Story;
 use baton_store::StoryRow;
 
 use super::html::Html;
-use super::{document, history, inbox, pipeline, who};
+use super::{document, history, inbox, messages, pipeline, who};
 use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
 /// Handoffs on one page; a run with more is out of control.
 const MOST_HANDOFFS: u32 = 200;
+const MOST_MESSAGES: usize = 30;
 
 pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> Response {
     let page = match name {
@@ -24,8 +25,7 @@ pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> R
 async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
     let row = app.read().run_named(name).await?;
     let run = &row.run;
-    let catalog = app.read().catalog();
-    let agents = catalog.agents();
+    let cast = app.read().cast(run).await?;
     let workflow = app.read().workflow_of(&row).await?;
     let story = app.read().find_story(&run.story).await?;
     let rows = history::newest(app, &row, MOST_HANDOFFS).await?;
@@ -40,7 +40,7 @@ async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
     }
     html.raw("run ").number(row.number).raw(" · ").words(&workflow.title);
     html.raw(" · ").raw(run.status.name()).raw(" · started ").time(run.started_at).raw("</p>");
-    who::has_the_baton(&mut html, run, agents);
+    who::has_the_baton(&mut html, run, &cast);
     pipeline::render(&mut html, run, &workflow);
     let description = |it: &StoryRow| {
         let text = &it.story.description;
@@ -56,9 +56,11 @@ async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
         let items = app.read().inbox_items(row.clone()).await?;
         inbox::render(&mut html, &items, false);
     }
+    let (messages, n_before) = app.read().last_messages(run.id, MOST_MESSAGES).await?;
+    messages::render(&mut html, row.number, &messages, n_before, &cast);
     html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");
     html.number(run.n_handoffs).raw("</span></h2>");
-    history::render(&mut html, &rows, &texts, agents);
+    history::render(&mut html, &rows, &texts, &cast);
     if rows.len() < run.n_handoffs as usize {
         html.raw("<p>The newest ").number(rows.len() as u64);
         html.raw("; <code>baton run show</code> has them all.</p>");

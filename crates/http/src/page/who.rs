@@ -1,8 +1,9 @@
 //! People and agents on the page: avatar, name and role.
 
+use baton_core::agent::Agent;
 use baton_core::names::AgentId;
-use baton_core::registry::Agents;
 use baton_core::run::{Baton, Run, State, Wait};
+use baton_views::Cast;
 
 use super::html::Html;
 
@@ -12,28 +13,27 @@ const HUES: [&str; 6] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5"];
 /// A longer avatar is not a picture but a URL, and the page fetches nothing from other sites.
 const MOST_AVATAR_BYTES: usize = 32;
 
-pub(super) fn agent(html: &mut Html, id: &AgentId, agents: &Agents) {
-    let name = name(id, agents);
+pub(super) fn agent(html: &mut Html, agent: &Agent) {
     html.raw("<span class=\"who\"");
-    if let Some(agent) = agents.find(id).filter(|it| !it.description.is_empty()) {
+    if !agent.description.is_empty() {
         html.raw(" title=\"").attribute(&agent.description);
         if !agent.capabilities.is_empty() {
             html.raw(" (").attribute(&agent.capabilities.join(", ")).raw(")");
         }
         html.raw("\"");
     }
-    html.raw("><span class=\"face ").raw(hue(id)).raw("\" aria-hidden=\"true\">");
-    let avatar = agents.find(id).and_then(|it| it.avatar.as_deref());
+    html.raw("><span class=\"face ").raw(hue(&agent.id)).raw("\" aria-hidden=\"true\">");
+    let (avatar, name) = (agent.avatar.as_deref(), agent.label());
     match avatar.filter(|it| it.len() <= MOST_AVATAR_BYTES && !it.contains("//")) {
         Some(avatar) => html.text(avatar),
-        None if id.is_human() => html.raw("!"),
+        None if agent.id.is_human() => html.raw("!"),
         None => html.text(&name.chars().take(1).flat_map(char::to_uppercase).collect::<String>()),
     };
-    html.raw("</span>").words(name).raw("</span>");
+    html.raw("</span>").words(&name).raw("</span>");
 }
 
 /// Who has to act, and since when.
-pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
+pub(super) fn has_the_baton(html: &mut Html, run: &Run, cast: &Cast<'_>) {
     let Some(it) = run.current() else {
         match run.baton() {
             Baton::Loose { at, .. } => {
@@ -60,14 +60,9 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
         (_, State::Accepted | State::Parked) => ("working", "has the baton"),
     };
     html.raw("<p class=\"baton ").raw(class).raw("\">");
-    if asked.is_human() {
-        html.raw("<span class=\"who\"><span class=\"face hue-5\" aria-hidden=\"true\">!</span>");
-        html.raw("<strong>A person</strong></span>");
-    } else {
-        html.raw("<strong>");
-        agent(html, asked, agents);
-        html.raw("</strong>");
-    }
+    html.raw("<strong>");
+    agent(html, &cast.today(asked));
+    html.raw("</strong>");
     let since = it.working_since.or(it.waiting_since).unwrap_or(it.created_at);
     html.raw(" ").raw(words).raw(" <span class=\"since\">").text(&it.no.label());
     html.raw(", ").time(since).raw("</span>");
@@ -75,10 +70,6 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
         html.raw(" <span class=\"word warn\">stale</span>");
     }
     html.raw("</p>");
-}
-
-fn name<'a>(id: &'a AgentId, agents: &'a Agents) -> &'a str {
-    if id.is_human() { "A person" } else { agents.name_of(id) }
 }
 
 /// Always the same colour for the same agent.

@@ -32,11 +32,15 @@ pub(super) async fn get(
     let catalog = app.read().fresh_catalog();
     let agents = catalog.agents();
     let Some(name) = given(&query.name) else {
-        let agents = agents.iter().map(|it| pipeline_agent(it, None)).collect();
+        // Baton itself is the first agent of the pipeline; no file describes it.
+        let orchestrator = agents.shown(&AgentId::orchestrator());
+        let agents = std::iter::once(&orchestrator).chain(agents.iter());
+        let agents = agents.map(|it| pipeline_agent(it, None)).collect();
         return Ok(Typed(PipelineAgents::All { agents }));
     };
     let id = AgentId::parse(name)?;
-    let agent = agents.find(&id).ok_or_else(|| {
+    let orchestrator = Some(agents.shown(&id)).filter(|_| id.is_orchestrator());
+    let agent = agents.find(&id).or(orchestrator.as_ref()).ok_or_else(|| {
         let message = format!("there is no agent `{id}`; `/api/agents` lists them");
         not_found("unknown_agent", message)
     })?;

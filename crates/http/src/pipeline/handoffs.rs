@@ -4,15 +4,16 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use baton_api::WordSet as _;
 use baton_api::pipeline::{
-    ActionResult, HandoffListing, LeftOut, PipelineAccept, PipelineAction, PipelineCleanUp,
-    PipelineCreate, PipelineReject, PipelineRow, PipelineTimeOut,
+    ActionResult, EarlierRun, HandoffListing, LeftOut, PipelineAccept, PipelineAction,
+    PipelineCleanUp, PipelineCreate, PipelineReject, PipelineRow, PipelineTimeOut,
 };
 use baton_core::command::{Accept, Command, Create, Reject, Way};
 use baton_core::contract::Profile;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::run::{self, HandoffNo, HandoffState};
 use baton_engine::{CommandResult, EngineError, RunTarget};
-use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, RunRef};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, RunFilter, RunRef, RunRow};
+use baton_views::in_url;
 use jiff::SignedDuration;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -20,7 +21,7 @@ use utoipa::IntoParams;
 use super::rows::{self, Keeps, MOST_ROWS};
 use super::{Typed, given, refused};
 use crate::body;
-use crate::lookup::{by, known_agent, story_key};
+use crate::lookup::{by, known_agent, not_found, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
@@ -30,6 +31,8 @@ use crate::values::{acknowledgement, lease, outcome, reason};
 /// From the pipeline document: handoffs older than this are stale.
 const STALE_MINUTES: u64 = 30;
 const MOST_MINUTES: u64 = 525_600;
+/// How many earlier runs of a story are listed; `/api/v1/runs?story=` lists all.
+const MOST_EARLIER_RUNS: u32 = 20;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -41,6 +44,8 @@ pub(super) struct PipelineQuery {
     stale: Option<String>,
     /// How long is too long, in minutes. At most a year.
     minutes: Option<String>,
+    /// With `storyId`: the number of one of the story's runs, in place of its newest one.
+    run: Option<String>,
 }
 
 /// The baton of a story, the pending handoffs of an agent, or the stale handoffs.
@@ -63,7 +68,7 @@ pub(super) async fn get(
     }
     let story = story_key(&app, given(&query.story_id)).await?;
     match (story, agent) {
-        (Some(story), None) => state(&app, &story).await,
+        (Some(story), None) => state(&app, &story, given(&query.run)).await,
         (story, Some(agent)) => pending(&app, story, agent).await,
         (None, None) => {
             Err(ApiProblem::malformed("missing_field", "say `storyId`, `agent` or `stale=true`"))
@@ -71,10 +76,18 @@ pub(super) async fn get(
     }
 }
 
-/// The holder of the baton in a story's newest run, and all handoffs of that run.
-async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
+/// The holder of the baton in a story's newest run or in the run asked for, all handoffs of that run,
+/// and which runs there were before it.
+async fn state(
+    app: &RequestScope,
+    story: &StoryKey,
+    asked: Option<&str>,
+) -> Result<Typed<HandoffListing>, ApiProblem> {
     let views = app.read();
-    let run = views.find_run(&RunRef::LatestOf(story.clone())).await?;
+    let run = match asked {
+        Some(asked) => Some(run_of(app, story, asked).await?),
+        None => views.find_run(&RunRef::LatestOf(story.clone())).await?,
+    };
     let Some(run) = run else {
         return Ok(Typed(HandoffListing {
             current_agent: Some(None),
@@ -98,9 +111,45 @@ async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffList
         current_agent: Some(run.run.current_agent().map(ToString::to_string)),
         phase: Some(Some(run.run.phase(&workflow).to_owned())),
         handoffs: Some(handoffs),
+        earlier_runs: earlier_runs(app, story, run.number).await?,
         left_out: left_out(has_more_rows, payloads),
         ..HandoffListing::default()
     }))
+}
+
+/// One of a story's runs, by its number.
+async fn run_of(app: &RequestScope, story: &StoryKey, asked: &str) -> Result<RunRow, ApiProblem> {
+    let number: u64 = asked
+        .parse()
+        .map_err(|_| ApiProblem::malformed("wrong_type", "`run` is the number of a run"))?;
+    let run = app.read().find_run(&RunRef::Number(number)).await?;
+    run.filter(|it| it.run.story == *story).ok_or_else(|| {
+        let message = format!(
+            "the story `{story}` has no run {number}; `/api/handoffs?storyId=` lists its earlier runs"
+        );
+        not_found("no_such_run", message)
+    })
+}
+
+async fn earlier_runs(
+    app: &RequestScope,
+    story: &StoryKey,
+    before: u64,
+) -> Result<Vec<EarlierRun>, EngineError> {
+    let filter = RunFilter {
+        story: Some(story.clone()),
+        order: Order::NewestFirst,
+        after: before,
+        limit: MOST_EARLIER_RUNS,
+        ..RunFilter::default()
+    };
+    let earlier = |it: RunRow| EarlierRun {
+        run: it.number,
+        status: it.run.status.name().to_owned(),
+        handoffs: it.run.n_handoffs,
+        url: format!("/api/handoffs?storyId={}&run={}", in_url(story.as_str()), it.number),
+    };
+    Ok(app.read().runs(&filter).await?.into_iter().map(earlier).collect())
 }
 
 /// The pending handoffs of an agent: the newest in one story, or all.

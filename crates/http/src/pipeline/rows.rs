@@ -36,20 +36,34 @@ fn pipeline_row(row: &HandoffRow, texts: &Texts) -> PipelineRow {
         payload: row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json),
         rejection_reason: row.ended_reason.filter(|_| is_rejected).and_then(words),
         created_at: time_text(row.created_at),
-        processed_at: row.accepted_at.or(row.ended_at).map(time_text),
+        processed_at: processed_at(row).map(time_text),
         state: row.state.name().into(),
         kind: row.kind.name().into(),
         reason: words(row.reason),
+        ended_reason: row.ended_reason.and_then(words),
         payload_left_out: false,
         damaged: [
             ("reason", Some(row.reason)),
             ("rejection_reason", row.ended_reason.filter(|_| is_rejected)),
+            ("ended_reason", row.ended_reason),
             ("payload", row.package),
         ]
         .into_iter()
         .filter(|(_, id)| id.is_some_and(|it| texts.get(it).is_damaged()))
         .map(|(name, _)| name.to_owned())
         .collect(),
+    }
+}
+
+/// When the receiver dealt with it: its answer, and not an acceptance that came to nothing.
+fn processed_at(row: &HandoffRow) -> Option<Timestamp> {
+    match row.state {
+        HandoffState::Open(_) | HandoffState::Ended(Ended::Completed) => {
+            row.accepted_at.or(row.ended_at)
+        }
+        HandoffState::Ended(
+            Ended::Rejected | Ended::TimedOut | Ended::Cancelled | Ended::Superseded,
+        ) => row.ended_at,
     }
 }
 

@@ -1,13 +1,13 @@
 //! Agents, in the form that the workflow API uses to attribute work to them.
 
 use baton_api::{AgentDocument, Attribution, Page};
-use baton_core::agent::Agent;
 use baton_core::names::AgentId;
-use baton_core::run::HandoffState;
 use baton_core::run::State as HandoffOpen;
+use baton_core::run::{HandoffNo, HandoffState};
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::EngineError;
 use baton_store::{HandoffFilter, Order, RunRef};
+use baton_views::Cast;
 
 use super::answer::ApiResponse;
 use crate::lookup::not_found;
@@ -16,35 +16,22 @@ use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// For an agent id that may no longer be in any file, or never was.
+/// An agent as it is today: its id may no longer be in any file, or never was.
 pub(super) fn attribution(app: &RequestScope, id: &AgentId) -> Attribution {
-    let catalog = app.read().catalog();
-    let known = catalog.agents().find(id);
-    known.map_or_else(|| Attribution::from(&stand_in(id)), Attribution::from)
+    Attribution::from(&app.read().catalog().agents().shown(id))
 }
 
-/// The two built-in agents have names; for any other unknown id there is only the id.
-fn stand_in(id: &AgentId) -> Agent {
-    let unknown = Agent::unknown(id.clone());
-    let named = |name: &str, description: &str| Agent {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        ..unknown.clone()
-    };
-    if id.is_human() {
-        return named("Human", "A person, who answers in the inbox");
-    }
-    if id.is_orchestrator() {
-        return named("Orchestrator", "Baton itself, which hands stories in and takes them back");
-    }
-    unknown
+/// An agent as it was shown in one handoff.
+pub(super) fn attribution_at(cast: &Cast<'_>, id: &AgentId, no: HandoffNo) -> Attribution {
+    let damaged = cast.is_damaged(id, no).then(|| "agentName".to_owned());
+    Attribution { damaged: damaged.into_iter().collect(), ..Attribution::from(&cast.at(id, no)) }
 }
 
-/// Lists the agents.
+/// Lists the agents: the orchestrator, which is Baton itself, and those that have a file.
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
     responses((status = 200, body = Page<Attribution>), ReadProblems))]
 pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<Attribution>>, ApiProblem> {
-    let mut items = Vec::new();
+    let mut items = vec![attribution(&app, &AgentId::orchestrator())];
     for agent in app.read().fresh_catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;
         items.push(Attribution::from(agent).at(step));

@@ -1,7 +1,10 @@
 //! Events: the log of a run, page by page.
 
 use baton_api::{EventDocument, Page};
+use baton_core::content::ContentId;
+use baton_engine::Texts;
 use baton_store::{EventFilter, Position, StoredEvent};
+use baton_wire::event;
 use serde_json::value::RawValue;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
@@ -11,6 +14,9 @@ use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
+
+/// How much of a text is shown beside its event: a page has up to 500 events.
+const MOST_CHARS: usize = 1000;
 
 /// Lists the events of a run, oldest first.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/events", operation_id = "listEvents", tag = "events",
@@ -29,11 +35,22 @@ pub(super) async fn list(
         limit: limit + 1,
     };
     let events = app.read().events(&filter).await?;
-    let position = |it: &StoredEvent| it.position.0.to_string();
-    Ok(ApiResponse::new(cut(events, limit, position, event_document)))
+    let words: Vec<Option<ContentId>> = events.iter().map(words_of).collect();
+    let texts = app.read().texts(run.run.id, words.iter().copied().flatten()).await?;
+    let events: Vec<_> = events.into_iter().zip(words).collect();
+    let position = |(it, _): &(StoredEvent, _)| it.position.0.to_string();
+    let show = |(event, words)| event_document(event, words, &texts);
+    Ok(ApiResponse::new(cut(events, limit, position, show)))
 }
 
-fn event_document(it: StoredEvent) -> EventDocument {
+/// The words that an event refers to. A newer Baton may have written it: then they are not known.
+fn words_of(it: &StoredEvent) -> Option<ContentId> {
+    event::decode(&it.body).ok()?.texts().words
+}
+
+fn event_document(it: StoredEvent, words: Option<ContentId>, texts: &Texts) -> EventDocument {
+    let text = words.and_then(|it| texts.get(it).whole());
+    let end = text.and_then(|it| it.char_indices().nth(MOST_CHARS)).map(|(end, _)| end);
     EventDocument {
         position: it.position.0,
         version: it.version.0,
@@ -42,5 +59,7 @@ fn event_document(it: StoredEvent) -> EventDocument {
         by: it.by.to_string(),
         hash: it.hash.to_string(),
         body: RawValue::from_string(it.body).ok(),
+        text: text.map(|it| it[..end.unwrap_or(it.len())].to_owned()),
+        is_text_cut: end.is_some(),
     }
 }

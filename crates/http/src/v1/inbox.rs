@@ -2,16 +2,18 @@
 
 use baton_api::{
     ChoiceDocument, CommandAnswer, EvidenceDocument, InboxItemDocument, Page, PersonsWord,
+    SaidPartDocument, SenderDocument,
 };
 use baton_core::command::{Command, GateAnswer};
 use baton_core::gate::{Answer, AnswerKind};
 use baton_core::names::FreeText;
 use baton_core::run::HandoffNo;
 use baton_engine::EngineError;
-use baton_views::{InboxItem, Waits};
+use baton_views::{InboxItem, SaidPart, SenderWords, Waits};
 
 use super::answer::{ApiResponse, PageQuery, after, limit};
 use super::handoffs::commands::on_handoff;
+use super::handoffs::detail::observed;
 use super::handoffs::document::rows;
 use super::runs::document::run_document;
 use super::write::{AsHeader, HandoffCommandParams, HandoffQuery, WriteRequest};
@@ -65,14 +67,27 @@ async fn inbox_item(app: &RequestScope, item: InboxItem) -> Result<InboxItemDocu
         kind,
         name: asked.name.clone(),
         words: asked.words.clone(),
+        words_by: asked.words_by.as_ref().map(ToString::to_string),
         items: asked.items.clone(),
         blockers: asked.blockers.clone(),
         damaged: asked.damaged.iter().map(|it| (*it).to_owned()).collect(),
         checks: asked.checks.iter().map(ToString::to_string).collect(),
-        evidence: asked.evidence.iter().map(EvidenceDocument::from).collect(),
+        evidence: asked.evidence.iter().map(observed).collect(),
+        sender: asked.sender.iter().map(sender).collect(),
         choices: choices.collect(),
         trail: rows(app, &item.trail).await?,
     })
+}
+
+fn sender(it: &SenderWords) -> SenderDocument {
+    let part =
+        |it: &SaidPart| SaidPartDocument { name: it.name.to_owned(), texts: it.texts.clone() };
+    SenderDocument {
+        agent: it.by.to_string(),
+        handoff: it.handoff.map(HandoffNo::label),
+        parts: it.parts.iter().map(part).collect(),
+        is_cut: it.is_cut,
+    }
 }
 
 fn asks(why: &Waits) -> Option<HandoffNo> {

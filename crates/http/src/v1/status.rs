@@ -1,9 +1,10 @@
 //! One screen: who has the baton, what waits for a person, and how many stories have not begun.
 
 use baton_api::{ProjectStatus, ToDo};
-use baton_core::gate::Gate;
+use baton_core::content::ContentId;
+use baton_core::gate::{Gate, GateKind};
 use baton_core::run::{Baton, Handoff, RunStatus};
-use baton_engine::shell_word;
+use baton_engine::{EngineError, shell_word};
 use baton_store::{RunFilter, RunRow};
 
 use super::answer::ApiResponse;
@@ -14,6 +15,8 @@ use crate::scope::RequestScope;
 
 /// More runs would not fit on one screen.
 const MOST_RUNS: u32 = 100;
+/// How much of a question is shown; the inbox has all of it.
+const MOST_CHARS: usize = 300;
 
 /// Shows who has the baton, and what waits for a person.
 #[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
@@ -31,7 +34,7 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>,
     let counts = app.read().count_stories().await?;
     let mut waits_for_you = Vec::new();
     for row in rows.iter().filter(|it| it.run.is_waiting()) {
-        waits_for_you.extend(to_do(row, &app.read().name_of_run(row).await?));
+        waits_for_you.extend(to_dos(&app, row).await?);
     }
     Ok(ApiResponse::new(ProjectStatus {
         runs,
@@ -41,8 +44,11 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>,
     }))
 }
 
-/// The action that a run needs from a person, if only a person can move it.
-fn to_do(row: &RunRow, name: &str) -> Option<ToDo> {
+/// The actions that a run needs from a person, the one that stops the run first. Advisory gates
+/// stop nothing, but a person may still object.
+async fn to_dos(app: &RequestScope, row: &RunRow) -> Result<Vec<ToDo>, EngineError> {
+    let name = app.read().name_of_run(row).await?;
+    let mut found: Vec<(ToDo, Option<ContentId>)> = Vec::new();
     let to_do = |handoff: Option<&Handoff>, why: String, command: String| ToDo {
         run: row.number,
         run_number: row.number,
@@ -50,28 +56,49 @@ fn to_do(row: &RunRow, name: &str) -> Option<ToDo> {
         story: row.run.story.to_string(),
         handoff: handoff.map(|it| it.no.label()),
         why,
+        words: None,
         command,
     };
-    if let Some((handoff, gate)) = row.run.gate() {
+    let stopping = row.run.gate();
+    let advisory = row.run.gates().filter(|(_, gate)| gate.kind == GateKind::Advisory);
+    for (handoff, gate) in stopping.into_iter().chain(advisory) {
         let command = answer_command(&format!("{name}/{}", handoff.no), gate.choices());
-        return Some(to_do(Some(handoff), sentence(gate), command));
+        found.push((to_do(Some(handoff), sentence(gate), command), gate.reason));
     }
-    if let Some(question) = row.run.questions().find(|it| it.to.agent.is_human()) {
+    let questions = row.run.questions().filter(|it| it.to.agent.is_human());
+    for question in questions {
         let why = format!("{} has a question", question.from.agent);
         let command = format!("baton answer {name}/{} --comment TEXT", question.no);
-        return Some(to_do(Some(question), why, command));
+        found.push((to_do(Some(question), why, command), question.asks));
     }
     match row.run.baton() {
         Baton::Loose { at, .. } => {
             let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
-            Some(to_do(None, format!("the baton lies loose at {at}"), command))
+            found.push((to_do(None, format!("the baton lies loose at {at}"), command), None));
         }
-        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {}
+    }
+    let texts = app.read().texts(row.run.id, found.iter().filter_map(|(_, id)| *id)).await?;
+    let with_words = |(to_do, id): (ToDo, Option<ContentId>)| {
+        let words = id.and_then(|it| texts.get(it).whole());
+        let words = words.filter(|it| *it != to_do.why).map(shortened);
+        ToDo { words, ..to_do }
+    };
+    Ok(found.into_iter().map(with_words).collect())
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
 fn sentence(gate: &Gate) -> String {
-    gate.sentence()
+    match gate.kind {
+        GateKind::Advisory => "The work goes on; you may object while it does".to_owned(),
+        GateKind::Blocking | GateKind::Automatic => gate.sentence(),
+    }
 }
 
 /// The command that answers a gate, with all its choices.

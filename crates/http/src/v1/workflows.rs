@@ -4,13 +4,14 @@
 mod steps;
 
 use baton_api::{
-    AgentHandoff, Attribution, NumberedPage, StepStatus, WorkflowProgress, WorkflowStatus,
+    AgentHandoff, Attribution, NumberedPage, RunDetail, StepStatus, WorkflowProgress,
+    WorkflowStatus,
 };
 use baton_core::names::AgentId;
 use baton_core::run::{Run, RunStatus, State as Open};
 use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
-use baton_store::{HandoffFilter, HandoffRow, RunRow};
+use baton_store::{HandoffFilter, HandoffRow, Order, RunRow};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -18,8 +19,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use self::steps::step_statuses;
-use super::agents::{attribution, step_title};
+use super::agents::{attribution_at, step_title};
 use super::answer::ApiResponse;
+use super::runs::document::run_detail;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
@@ -51,6 +53,21 @@ pub(super) struct HandoffsQuery {
     agent: Option<String>,
 }
 
+/// Shows a run: the same as `/api/v1/runs/{run}`, under the workflow API's name.
+#[utoipa::path(get, path = "/api/v1/workflows/{id}", operation_id = "getWorkflow",
+    tag = "workflows",
+    params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
+    responses(
+        (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
+        ReadProblems))]
+pub(super) async fn get(
+    app: RequestScope,
+    Named(name): Named,
+) -> Result<ApiResponse<RunDetail>, ApiProblem> {
+    let row = find_run(&app, &name).await?;
+    Ok(ApiResponse::new(run_detail(&app, &row).await?).at(row.version))
+}
+
 /// Shows the status of a run: its steps, its current agent, and the last handoffs.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/status", operation_id = "getWorkflowStatus",
     tag = "workflows",
@@ -65,8 +82,9 @@ pub(super) async fn status(
     let row = find_run(&app, &name).await?;
     let workflow = app.read().workflow_of(&row).await?;
     let steps = step_statuses(&app, &row, &workflow).await?;
-    let skip = u64::from(row.run.n_handoffs.saturating_sub(RECENT));
-    let recent = HandoffFilter { skip, limit: RECENT, ..of_run(&row) };
+    let recent = HandoffFilter { order: Order::NewestFirst, limit: RECENT, ..of_run(&row) };
+    let mut recent = shown(&app, &row.run, &recent, &workflow).await?;
+    recent.reverse();
     let current = steps.iter().position(StepStatus::is_current);
     let n_done = steps.iter().filter(|it| it.is_done()).count();
     let percent = match row.run.status {
@@ -77,6 +95,7 @@ pub(super) async fn status(
     };
     Ok(ApiResponse::new(WorkflowStatus {
         id: row.run.id.0,
+        workflow_instance_id: row.run.id.0,
         workflow_id: workflow.name.to_string(),
         name: workflow.title.clone(),
         status: status_name(&row.run),
@@ -84,8 +103,8 @@ pub(super) async fn status(
         total_steps: u32::try_from(steps.len()).unwrap_or(u32::MAX),
         percent_complete: u32::try_from(percent).unwrap_or(100),
         started_at: row.run.started_at,
-        current_agent: current_agent(&app, &row.run, &workflow),
-        recent_handoffs: shown(&app, &recent, &workflow).await?,
+        current_agent: current_agent(&app, &row.run, &workflow).await?,
+        recent_handoffs: recent,
         steps,
     })
     .at(row.version))
@@ -120,7 +139,7 @@ pub(super) async fn handoffs(
     let total_items = store.count_handoffs(&filter).await?;
     let total_pages = total_items.div_ceil(page_size.into());
     Ok(ApiResponse::new(NumberedPage {
-        items: shown(&app, &filter, &workflow).await?,
+        items: shown(&app, &row.run, &filter, &workflow).await?,
         page,
         page_size,
         total_items,
@@ -130,20 +149,23 @@ pub(super) async fn handoffs(
     }))
 }
 
+/// A question does not move responsibility from one agent to another: it is no handoff here.
 fn of_run(row: &RunRow) -> HandoffFilter {
-    HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() }
+    HandoffFilter { run: Some(row.run.id), only_moves: true, ..HandoffFilter::default() }
 }
 
 async fn shown(
     app: &RequestScope,
+    run: &Run,
     filter: &HandoffFilter,
     workflow: &Workflow,
 ) -> Result<Vec<AgentHandoff>, EngineError> {
     let rows = app.read().handoffs(filter).await?;
     let texts = app.read().words_of(&rows).await?;
+    let cast = app.read().cast(run).await?;
     let show = |row: &HandoffRow| AgentHandoff {
-        from_agent: attribution(app, &row.from.agent),
-        to_agent: attribution(app, &row.to.agent),
+        from_agent: attribution_at(&cast, &row.from.agent, row.no),
+        to_agent: attribution_at(&cast, &row.to.agent, row.no),
         timestamp: row.created_at,
         step_name: step_title(workflow, &row.to.place),
         reason: texts.get(row.reason).whole().map(str::to_owned),
@@ -159,10 +181,15 @@ async fn shown(
     Ok(rows.iter().map(show).collect())
 }
 
-fn current_agent(app: &RequestScope, run: &Run, workflow: &Workflow) -> Option<Attribution> {
-    let agent = run.current_agent()?;
+async fn current_agent(
+    app: &RequestScope,
+    run: &Run,
+    workflow: &Workflow,
+) -> Result<Option<Attribution>, EngineError> {
+    let Some(agent) = run.current_agent() else { return Ok(None) };
     let step = steps::current_step(run).and_then(|it| step_title(workflow, &it));
-    Some(attribution(app, agent).at(step))
+    let agent = app.read().cast(run).await?.today(agent);
+    Ok(Some(Attribution::from(&agent).at(step)))
 }
 
 fn status_name(run: &Run) -> WorkflowProgress {

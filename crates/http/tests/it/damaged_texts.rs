@@ -63,7 +63,7 @@ async fn shown(world: &World) -> Vec<Shown> {
         "/api/v1/handoffs?limit=500",
         "/api/v1/inbox",
         "/api/v1/blockers",
-        "/api/v1/runs/1/decisions",
+        "/api/v1/runs/2/decisions",
         "/api/v1/runs/3/completion",
         "/api/handoffs?storyId=s-1",
         "/api/handoffs?storyId=s-2",
@@ -113,6 +113,12 @@ fn changes(dir: &Path) -> Vec<(i64, &'static str)> {
         changes.extend((kind == "package").then_some((row, "format")));
     }
     changes
+}
+
+fn text_of(dir: &Path, row: i64) -> String {
+    let connection = Connection::open(dir.join(DATABASE_FILE)).unwrap();
+    let sql = "select text from contents where rowid = ?1";
+    connection.query_row(sql, [row], |it| it.get(0)).unwrap()
 }
 
 /// Changes one byte in a column of one text.
@@ -182,7 +188,11 @@ async fn a_flipped_byte_of_a_text_is_told_by_every_reader_of_it() {
                 silent.push(format!("text {row}, {column}: {after:?}"));
             }
         }
-        assert!(is_told, "no reader tells that {column} of text {row} was changed");
+        assert!(
+            is_told,
+            "no reader tells that {column} of `{}` was changed",
+            text_of(dir.path(), row)
+        );
         world.stop().await;
     }
     assert_eq!(silent, Vec::<String>::new());

@@ -82,7 +82,7 @@ async fn the_events_of_a_first_handoff_are_those_of_the_source_documents() {
         json!({
             "storyId": "v0.1:1.1.1",
             "runId": run,
-            "fromAgent": {"id": "orchestrator", "name": "orchestrator", "avatarUrl": null},
+            "fromAgent": {"id": "orchestrator", "name": "Orchestrator", "avatarUrl": null},
             "toAgent": {"id": "analyst", "name": "Analyst", "avatarUrl": "🔍"},
             "stepName": taken_over["stepName"],
             "timestamp": "2025-06-15T15:06:40.000Z",
@@ -91,8 +91,24 @@ async fn the_events_of_a_first_handoff_are_those_of_the_source_documents() {
     );
     assert_eq!(named("run_state").data["status"], "running");
     assert_eq!(named("story_update").data["status"], "in_progress");
-    assert_eq!(named("WORKFLOW_STATUS_CHANGED").data["workflowId"], run);
+    let changed = &named("WORKFLOW_STATUS_CHANGED").data;
+    assert_eq!(
+        (&changed["workflowInstanceId"], &changed["workflowId"]),
+        (&run, &json!("story-pipeline"))
+    );
     assert_eq!(ids(&native), ids(&seed));
+}
+
+#[tokio::test]
+async fn an_adopted_run_announces_itself_once() {
+    let site = Site::open().await;
+    let create = r#"{"action":"create","storyId":"s-1","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"x"}}"#;
+    assert_eq!(site.post("/api/handoffs", create).await.status, 200);
+    let native = all(&site, NATIVE).await;
+    let n_told = |name: &str| native.iter().filter(|it| it.name.as_deref() == Some(name)).count();
+    for name in ["run_state", "story_update", "WORKFLOW_STATUS_CHANGED", "RUN_ADOPTED"] {
+        assert_eq!(n_told(name), 1, "{name}");
+    }
 }
 
 #[tokio::test]

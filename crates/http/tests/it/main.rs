@@ -56,6 +56,7 @@ mod repeats;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
+mod shown;
 mod stories;
 #[cfg(test)]
 mod templates;

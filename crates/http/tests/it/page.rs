@@ -91,7 +91,7 @@ async fn what_waits_for_a_person_says_what_to_type_and_what_then_happens() {
     let page = page(&site, "/").await;
     says(&page, "Waits for you 1");
     says(&page, "baton answer 1/HO-002 --comment TEXT analyst goes on with HO-001");
-    says(&page, "A person has to answer HO-002");
+    says(&page, "Human has to answer HO-002");
     says(&page, "! Analyze waits for you");
     assert!(page.contains("<title>(1) Baton</title>"));
 }

@@ -96,3 +96,16 @@ async fn a_holder_says_that_it_is_alive() {
         .await
         .refuses(404, "no_such_handoff");
 }
+
+#[tokio::test]
+async fn a_specialists_rejected_result_is_not_counted_as_the_steps_own() {
+    let world = designing().await;
+    let part = r#"{"toAgent":"security-check","package":{"summary":"x","deliverable":"y"},"profile":"lenient"}"#;
+    world.post("/api/v1/handoffs/1%2FHO-003/delegate", part).await.is(201);
+    world.post("/api/v1/handoffs/1%2FHO-004/accept", "{}").await.is(200);
+    world.post("/api/v1/handoffs/1%2FHO-004/return", DONE).await.is(201);
+    let no = r#"{"reason":"too thin"}"#;
+    world.post("/api/v1/handoffs/1%2FHO-005/reject", no).await.is(200);
+    let page = world.get("/runs/1").await.text;
+    assert!(!page.contains("class=\"returned\""), "{page}");
+}

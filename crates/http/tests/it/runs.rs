@@ -123,8 +123,6 @@ async fn decisions_are_told_with_who_made_them() {
     let done = r#"{"outcome":"success","package":{"plan":["x"],"decisions":[
         {"id":"D-1","decision":"JWT","rationale":"stateless"},"SQLite"]},"profile":"lenient"}"#;
     world.post("/api/v1/handoffs/1/complete", done).await.is(200);
-    // The same package goes back with the reject: that decides nothing new.
-    world.post("/api/v1/handoffs/2/reject", r#"{"reason":"unclear"}"#).await.is(200);
     let decided = world.get("/api/v1/runs/1/decisions").await.is(200);
     assert_eq!(texts(&decided, "decision"), ["JWT", "SQLite"]);
     let first = &decided["items"][0];
@@ -132,5 +130,9 @@ async fn decisions_are_told_with_who_made_them() {
     assert_eq!((&first["rationale"], &first["handoff"]), (&json!("stateless"), &json!("HO-002")));
     let page = world.get("/api/v1/runs/1/decisions?limit=1&after=1").await.is(200);
     assert_eq!((texts(&page, "decision"), &page["next"]), (vec!["SQLite".into()], &json!(null)));
+    // What was rejected is not decided.
+    world.post("/api/v1/handoffs/2/reject", r#"{"reason":"unclear"}"#).await.is(200);
+    let decided = world.get("/api/v1/runs/1/decisions").await.is(200);
+    assert_eq!(texts(&decided, "decision"), [""; 0]);
     world.get("/api/v1/runs/9/decisions").await.refuses(404, "no_such_run");
 }

@@ -52,15 +52,16 @@ pub(crate) async fn world_within(limits: ServerLimits) -> World {
 
 /// A server on the data in a directory.
 pub(crate) async fn world_at(dir: TempDir, limits: ServerLimits) -> World {
-    serve(dir, limits, catalog_with(&[])).await
+    world_with(dir, limits, catalog_with(&[])).await
 }
 
 /// A server of a project that has workflows and agents of its own.
 pub(crate) async fn world_of(files: &[&str]) -> World {
-    serve(tempfile::tempdir().unwrap(), ServerLimits::default(), catalog_with(files)).await
+    world_with(tempfile::tempdir().unwrap(), ServerLimits::default(), catalog_with(files)).await
 }
 
-async fn serve(dir: TempDir, limits: ServerLimits, catalog: Catalog) -> World {
+/// As [`world_at`], with other workflows and agents.
+pub(crate) async fn world_with(dir: TempDir, limits: ServerLimits, catalog: Catalog) -> World {
     let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
     let clock = Arc::new(FixedClock::at(BEGINNING));
     let engine = Arc::new(Engine::open(store, clock.clone(), catalog).await.unwrap());

@@ -67,8 +67,10 @@ async fn every_state_has_a_word_of_the_pipeline_api() {
     for (n, state) in (1..).zip(HandoffState::ALL) {
         let first = start(n, &format!("s-{n}"));
         let second = hand_to(&first, "bea");
-        let mut third =
-            then(&second, &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1) })]);
+        let mut third = then(
+            &second,
+            &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1), is_no_move: true })],
+        );
         to_state(&mut third, 1, state);
         put_all(&store, &[first, second, third]).await;
     }

@@ -1,6 +1,7 @@
 //! Applies filters to rows.
 
 use baton_core::names::{AgentId, StoryKey};
+use baton_core::run::Kind;
 
 use baton_store::{
     EventFilter, HandoffFilter, HandoffRow, Order, RunFilter, RunRow, StoredEvent, StoryFilter,
@@ -44,6 +45,7 @@ pub(super) fn has_handoff(filter: &HandoffFilter, row: &HandoffRow) -> bool {
         && filter.to.as_ref().is_none_or(|it| *it == row.to.agent)
         && filter.with.as_ref().is_none_or(is_with)
         && filter.kind.is_none_or(|it| it == row.kind)
+        && (!filter.only_moves || row.kind != Kind::Question)
         && (filter.states.is_empty() || filter.states.contains(&row.state))
         && filter.created_from.is_none_or(|it| row.created_at >= it)
         && filter.created_before.is_none_or(|it| row.created_at < it)

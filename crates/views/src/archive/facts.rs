@@ -10,6 +10,7 @@ use baton_core::workflow::Place;
 use baton_store::HandoffRow;
 use baton_wire::formats::{self, Format};
 
+use crate::decisions::GateRecord;
 use crate::history::{History, Logged};
 
 /// Ordered for people: what it is, what became of it, who said what.
@@ -39,11 +40,34 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
     facts.add_some("ended_by", moves.ended.map(by));
     facts.add_some("ended_reason", row.ended_reason.map(|it| words(history, it)));
     facts.add_some("approved_by", row.approved_by.as_ref().map(by));
+    facts.add_some("gate", gate(history, row.no));
     facts.add_some("package", row.package.map(|it| package(history, it)));
     facts.add_some("acknowledgement", row.acknowledgement.map(|it| acknowledged(history, it)));
     let warnings: Vec<Node> = row.warnings.iter().map(Node::text).collect();
     facts.add_some("warnings", (!warnings.is_empty()).then_some(Node::List(warnings)));
     facts.0
+}
+
+/// The gate that the handoff is: what the workflow calls it, why it was opened, and the answer. A
+/// sender's own `gate` stays where the sender wrote it.
+fn gate(history: &History, no: HandoffNo) -> Option<Node> {
+    let mut record = GateRecord::default();
+    for Logged { at, event, .. } in &history.log {
+        record.note(event, *at);
+    }
+    let opened = record.opened.get(&no)?;
+    let declared = opened.edge_in(&history.workflow).and_then(|it| it.gate.as_ref());
+    let mut facts = DocumentMembers(Vec::new());
+    facts.add_some("name", declared.map(|it| Node::text(&it.name)));
+    facts.add("type", Node::text(opened.kind.name()));
+    facts.add("cause", Node::text(opened.cause.name()));
+    if let Some(said) = record.answers.iter().find(|it| it.handoff == no) {
+        facts.add("answer", Node::text(said.answer.name()));
+        facts.add("answered_by", by(&said.by));
+        facts.add("answered_at", Node::Text(said.at.to_string()));
+        facts.add("comment", said.comment.map_or(Node::Null, |it| words(history, it)));
+    }
+    Some(Node::Map(facts.0))
 }
 
 struct DocumentMembers(Vec<(String, Node)>);

@@ -1,16 +1,16 @@
 //! `session.md` and `decisions.md`: a run as a Markdown page for people.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use baton_core::document::Node;
-use baton_core::event::{Event, GateEvent};
 use baton_core::view::View;
 use baton_store::HandoffRow;
 
 use super::escaped::escaped;
 use super::event_text::words;
-use crate::history::{Handed, History, Logged};
-use baton_engine::LOST_TEXT;
+use crate::decisions::{GateRecord, decisions_in, standing};
+use crate::history::{History, Logged};
+use baton_engine::{LOST_TEXT, stored};
 
 /// Who held what when, and the events in order.
 pub(super) fn session(history: &History) -> String {
@@ -62,35 +62,36 @@ fn line(history: &History, row: &HandoffRow) -> String {
     )
 }
 
-/// The decisions: of agents in their packages, and of people at gates.
+/// The decisions: of agents in the packages that count, and of people at gates.
 pub(super) fn decisions(history: &History) -> String {
     let mut page = format!("# Decisions of session {}\n", history.row.run.id);
     page += "\n## In packages\n\n";
     page += "| when | who | id | decision | why | handoff |\n|---|---|---|---|---|---|\n";
-    for Handed { by, at, handoff, document } in history.packages() {
-        for it in decided(&document) {
-            let [id, decision, why] = it;
+    let mut gates = GateRecord::default();
+    for Logged { at, event, .. } in &history.log {
+        gates.note(event, *at);
+    }
+    let mut told = HashSet::new();
+    for package in standing(&history.handoffs, &gates) {
+        let document = history.content(package.id).and_then(stored::document);
+        let decisions = document.map(|it| View::of(&it).decisions).unwrap_or_default();
+        let by = package.person.map_or_else(|| package.by.to_string(), |it| escaped(it.as_str()));
+        let (at, handoff) = (package.row.created_at, package.row.no);
+        for it in decisions_in(decisions, &mut told) {
+            let [id, decision, why] =
+                [it.id.unwrap_or_default(), it.decision, it.rationale.unwrap_or_default()]
+                    .map(|it| escaped(&it));
             let _ = writeln!(page, "| {at:.0} | {by} | {id} | {decision} | {why} | {handoff} |");
         }
     }
     page += "\n## By people\n\n";
     page += "| when | who | answer | why | handoff |\n|---|---|---|---|---|\n";
-    for Logged { at, event, .. } in &history.log {
-        let Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. }) = event else {
-            continue;
-        };
-        let why = comment.map(|it| history.text(it).map_or(LOST_TEXT.to_owned(), escaped));
-        let why = why.unwrap_or_default();
-        let who = escaped(by.as_str());
-        let _ = writeln!(page, "| {at:.0} | {who} | {} | {why} | {handoff} |", answer.name());
+    for it in &gates.answers {
+        let why = it.comment.map(|it| history.text(it).map_or(LOST_TEXT.to_owned(), escaped));
+        let (at, why) = (it.at, why.unwrap_or_default());
+        let who = escaped(it.by.as_str());
+        let answer = escaped(&it.words(&gates.name(it.handoff, &history.workflow)));
+        let _ = writeln!(page, "| {at:.0} | {who} | {answer} | {why} | {} |", it.handoff);
     }
     page
-}
-
-/// Id, decision and rationale of each decision in a package.
-fn decided(document: &Node) -> impl Iterator<Item = [String; 3]> {
-    View::of(document).decisions.into_iter().map(|it| {
-        [it.id.unwrap_or_default(), it.decision, it.rationale.unwrap_or_default()]
-            .map(|it| escaped(&it))
-    })
 }

@@ -1,39 +1,55 @@
-//! What exactly a person is asked: the question, the checklist, the meaning of each answer, the
-//! blockers, and the checks so far.
+//! What exactly a person is asked: the question, the workflow's checklist and meaning of each
+//! answer, the blockers, the checks so far, and apart from all that what the sender says.
+
+use std::collections::HashMap;
 
 use baton_core::content::ContentId;
-use baton_core::evidence::Evidence;
-use baton_core::names::CheckName;
-use baton_core::package::ValidationRequest;
-use baton_core::workflow::EdgeGate;
+use baton_core::decide::BACK_AT_ORCHESTRATOR;
+use baton_core::event::{Event, EvidenceEvent};
+use baton_core::evidence::{Evidence, Verdict};
+use baton_core::gate::{Gate, GateCause, GateKind};
+use baton_core::names::{AgentId, CheckName};
+use baton_core::run::RunId;
+use baton_engine::{EngineError, Texts, stored};
+use baton_store::{EventFilter, HandoffRow, Position};
+use baton_wire::event;
 
+use super::sender_words::{SenderWords, SentBy, packages_of};
 use super::{WaitingRun, Waits, gate_of};
 use crate::Views;
-use baton_engine::EngineError;
-use baton_engine::Texts;
-use baton_engine::stored;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GateQuestion {
-    /// The gate's name.
+    /// The gate's name in the workflow. A sender's name for it is among the sender's words.
     pub name: Option<String>,
     /// The question, or why the gate was opened.
     pub words: Option<String>,
-    /// The checklist: the workflow's items, then the sender's.
+    /// Whose words these are; none where they are Baton's own.
+    pub words_by: Option<AgentId>,
+    /// The workflow's checklist.
     pub items: Vec<String>,
-    /// The meaning of each answer, by its name; the sender's description overrides the workflow's.
+    /// The workflow's meaning of each answer, by its name.
     pub options: Vec<(String, String)>,
     pub blockers: Vec<String>,
-    /// Which texts are damaged and so left out: `words`, `blockers`, or the `package`, which
-    /// contains the sender's name, items and options.
+    /// Which texts are damaged and so left out: `words`, `blockers`, `evidence`, or the `package`,
+    /// which contains the sender's words.
     pub damaged: Vec<&'static str>,
     /// The checks that an automatic gate requires.
     pub checks: Vec<CheckName>,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<ObservedEvidence>,
+    /// What the packages in question say, each under its sender's name.
+    pub sender: Vec<SenderWords>,
+}
+
+/// The newest result of a check, with the detail that was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedEvidence {
+    pub evidence: Evidence,
+    pub detail: Option<String>,
 }
 
 impl GateQuestion {
-    /// The meaning of an answer at this gate, if the workflow or the sender gives one.
+    /// The meaning of an answer at this gate, if the workflow gives one.
     pub fn meaning(&self, answer: &str) -> Option<&str> {
         self.options.iter().find(|(name, _)| name == answer).map(|(_, text)| text.as_str())
     }
@@ -44,59 +60,139 @@ impl Views<'_> {
         &self,
         waiting: WaitingRun<'_>,
         why: &Waits,
+        trail: &[HandoffRow],
     ) -> Result<GateQuestion, EngineError> {
         let run = waiting.run;
-        let no = match why {
-            Waits::Gate { handoff, .. } => *handoff,
+        match why {
+            Waits::Gate { handoff, .. } => match gate_of(run, *handoff) {
+                Some(gate) => self.asked_at_gate(waiting, gate, trail).await,
+                None => Ok(GateQuestion::default()),
+            },
             Waits::Question { handoff, .. } => {
-                let words = run.handoff(*handoff).and_then(|it| it.asks);
+                let row = run.handoff(*handoff);
+                let words = row.and_then(|it| it.asks);
                 let texts = self.texts(run.id, words).await?;
                 let damaged = damaged(&texts, &[("words", words)]);
+                let words_by = row.map(|it| it.from.agent.clone());
                 let words = text_of(&texts, words);
-                return Ok(GateQuestion { words, damaged, ..GateQuestion::default() });
+                Ok(GateQuestion { words, words_by, damaged, ..GateQuestion::default() })
             }
-            Waits::Loose { .. } => return Ok(GateQuestion::default()),
-        };
-        let Some(gate) = gate_of(run, no) else { return Ok(GateQuestion::default()) };
+            // What came back to the orchestrator last says why the baton is loose.
+            Waits::Loose { .. } => {
+                let back = trail.last().filter(|it| it.to.agent.is_orchestrator());
+                let sent = back.and_then(|it| {
+                    Some(SentBy { package: it.package?, by: it.from.agent.clone() })
+                });
+                let sent: Vec<SentBy> = sent.into_iter().collect();
+                let reason = back.map(|it| it.reason);
+                let ids = sent.iter().map(|it| it.package).chain(reason);
+                let texts = self.texts(run.id, ids).await?;
+                let damaged = damaged_packages(&texts, &sent);
+                let sender = said(&texts, &sent, trail);
+                let words = text_of(&texts, reason).filter(|it| it != BACK_AT_ORCHESTRATOR);
+                let words_by = words.as_ref().and(back).map(|it| it.from.agent.clone());
+                Ok(GateQuestion { words, words_by, damaged, sender, ..GateQuestion::default() })
+            }
+        }
+    }
+
+    async fn asked_at_gate(
+        &self,
+        waiting: WaitingRun<'_>,
+        gate: &Gate,
+        trail: &[HandoffRow],
+    ) -> Result<GateQuestion, EngineError> {
+        let run = waiting.run;
+        let details = self.evidence_details(run.id, &gate.evidence).await?;
+        let sent = packages_of(gate);
         let blockers = run.blockers.iter().map(|it| it.about);
-        let ids = blockers.clone().chain(gate.reason).chain(gate.package);
-        let texts = self.texts(run.id, ids).await?;
+        let ids = blockers.clone().chain(gate.reason).chain(sent.iter().map(|it| it.package));
+        let texts = self.texts(run.id, ids.chain(details.iter().copied().flatten())).await?;
         let declared = gate.edge_in(waiting.workflow).and_then(|it| it.gate.as_ref());
-        let requested = gate.package.and_then(|id| validation_of(&texts, id)).unwrap_or_default();
-        let named = [("words", gate.reason), ("package", gate.package)];
-        let named: Vec<_> =
-            named.into_iter().chain(blockers.clone().map(|it| ("blockers", Some(it)))).collect();
+        let named = std::iter::once(("words", gate.reason));
+        let named = named.chain(sent.iter().map(|it| ("package", Some(it.package))));
+        let named = named.chain(blockers.clone().map(|it| ("blockers", Some(it))));
+        let named: Vec<_> = named.chain(details.iter().map(|it| ("evidence", *it))).collect();
+        let words = text_of(&texts, gate.reason);
+        let evidence = gate.evidence.iter().zip(&details).map(|(evidence, detail)| {
+            ObservedEvidence { evidence: evidence.clone(), detail: text_of(&texts, *detail) }
+        });
         Ok(GateQuestion {
-            name: requested.name.clone().or_else(|| declared.map(|it| it.name.clone())),
-            words: text_of(&texts, gate.reason),
-            items: items(declared, &requested),
-            options: options(declared, requested.options),
+            name: declared.map(|it| it.name.clone()),
+            words_by: words.as_deref().and_then(|it| speaker(gate, it)),
+            words,
+            items: declared.map(|it| it.items.clone()).unwrap_or_default(),
+            options: declared.map(|it| it.options.clone()).unwrap_or_default(),
             damaged: damaged(&texts, &named),
             blockers: blockers.filter_map(|it| text_of(&texts, Some(it))).collect(),
             checks: declared.map(|it| it.checks.clone()).unwrap_or_default(),
-            evidence: gate.evidence.clone(),
+            evidence: evidence.collect(),
+            sender: said(&texts, &sent, trail),
         })
     }
+
+    /// Results of checks with their details.
+    pub async fn observed(
+        &self,
+        run: RunId,
+        evidence: &[Evidence],
+    ) -> Result<Vec<ObservedEvidence>, EngineError> {
+        let details = self.evidence_details(run, evidence).await?;
+        let texts = self.texts(run, details.iter().copied().flatten()).await?;
+        let observed = |(evidence, detail): (&Evidence, &Option<ContentId>)| ObservedEvidence {
+            evidence: evidence.clone(),
+            detail: text_of(&texts, *detail),
+        };
+        Ok(evidence.iter().zip(&details).map(observed).collect())
+    }
+
+    /// The detail that was recorded with each result, in the same order.
+    async fn evidence_details(
+        &self,
+        run: RunId,
+        evidence: &[Evidence],
+    ) -> Result<Vec<Option<ContentId>>, EngineError> {
+        if evidence.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        let mut newest: HashMap<CheckName, (Verdict, Option<ContentId>)> = HashMap::new();
+        for stored in self.events(&filter).await? {
+            if stored.name != "evidence.recorded" {
+                continue;
+            }
+            if let Ok(Event::Evidence(EvidenceEvent::Recorded { check, verdict, detail, .. })) =
+                event::decode(&stored.body)
+            {
+                newest.insert(check, (verdict, detail));
+            }
+        }
+        let detail =
+            |it: &Evidence| newest.get(&it.check).filter(|(verdict, _)| *verdict == it.verdict)?.1;
+        Ok(evidence.iter().map(detail).collect())
+    }
 }
 
-fn items(declared: Option<&EdgeGate>, requested: &ValidationRequest) -> Vec<String> {
-    let mut items = declared.map(|it| it.items.clone()).unwrap_or_default();
-    for item in &requested.items {
-        if !items.contains(item) {
-            items.push(item.clone());
-        }
-    }
-    items
+/// Who speaks in the reason of a gate; none where it is Baton's own sentence.
+fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
+    let is_own = gate.kind == GateKind::Advisory
+        || gate.cause == GateCause::Checks
+        || words == gate.cause.sentence()
+        || words == gate.sentence();
+    (!is_own).then(|| gate.asker.agent.clone())
 }
 
-fn options(declared: Option<&EdgeGate>, requested: Vec<(String, String)>) -> Vec<(String, String)> {
-    let mut options = requested;
-    for (name, text) in declared.iter().flat_map(|it| &it.options) {
-        if !options.iter().any(|(known, _)| known == name) {
-            options.push((name.clone(), text.clone()));
-        }
-    }
-    options
+fn said(texts: &Texts, sent: &[SentBy], trail: &[HandoffRow]) -> Vec<SenderWords> {
+    let said = |it: &SentBy| {
+        let document = stored::document(texts.content(it.package)?)?;
+        Some(SenderWords::of(it, trail, &document)).filter(|it| !it.parts.is_empty())
+    };
+    sent.iter().filter_map(said).collect()
+}
+
+fn damaged_packages(texts: &Texts, sent: &[SentBy]) -> Vec<&'static str> {
+    let named: Vec<_> = sent.iter().map(|it| ("package", Some(it.package))).collect();
+    damaged(texts, &named)
 }
 
 fn text_of(texts: &Texts, id: Option<ContentId>) -> Option<String> {
@@ -110,9 +206,4 @@ fn damaged(texts: &Texts, named: &[(&'static str, Option<ContentId>)]) -> Vec<&'
         named.iter().filter(|(_, id)| is_damaged(id)).map(|(name, _)| *name).collect();
     names.dedup();
     names
-}
-
-/// The validation that the sender of a package requests.
-fn validation_of(texts: &Texts, id: ContentId) -> Option<ValidationRequest> {
-    stored::package(texts.content(id)?)?.view().validation
 }

@@ -47,7 +47,7 @@ impl InboxItem {
         }
     }
 
-    /// The consequence of the answer by the rules, and the gate's own description of it.
+    /// The consequence of the answer by the rules, and the workflow's description of it.
     pub fn consequence(&self, choice: &InboxChoice) -> String {
         let then = Self::then(choice);
         match self.asked.meaning(choice.name) {
@@ -67,7 +67,15 @@ impl InboxItem {
                     Place::Human | Place::Delegate(_) => format!("{handoff} goes to {who}"),
                 }
             }
-            Then::Held { handoff, by } => format!("{by} goes on with {handoff}"),
+            Then::Held { handoff, by } => {
+                let with = match choice.name {
+                    "answer" => ", with your answer",
+                    "approve" => ", with your yes",
+                    "reject" => ", with your no",
+                    _ => "",
+                };
+                format!("{by} goes on with {handoff}{with}")
+            }
             Then::Asked { question, of } => format!("{question} asks {of}; you decide after that"),
             Then::Parked { handoff } => format!("a person is asked again with {handoff}"),
             Then::Unchanged => "the work goes on as it does".to_owned(),

@@ -1,7 +1,7 @@
 //! Percent-encoding of names for URLs.
 
 /// Text as a part of a URL: everything but RFC 3986's unreserved characters as `%XX`.
-pub(super) fn in_url(text: &str) -> String {
+pub fn in_url(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

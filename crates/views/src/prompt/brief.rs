@@ -36,6 +36,8 @@ pub(super) struct Brief {
     pub(super) given: Option<Parcel>,
     pub(super) exchanges: Vec<AskedQuestion>,
     pub(super) blockers: Vec<BriefBlocker>,
+    /// How the last attempt at this step ended, where it failed.
+    pub(super) failed: Option<FailedAttempt>,
     pub(super) people: Vec<PersonAnswer>,
     /// Earlier results of delegates.
     pub(super) brought: Vec<DelegateResult>,
@@ -110,6 +112,14 @@ pub(super) struct BriefBlocker {
     pub(super) raised_by: AgentId,
     pub(super) about: UntrustedText,
     pub(super) settled: Settled,
+}
+
+pub(super) struct FailedAttempt {
+    pub(super) handoff: HandoffNo,
+    pub(super) by: AgentId,
+    pub(super) outcome: Outcome,
+    /// What the agent reported: the error, what it tried, what it found.
+    pub(super) words: UntrustedText,
 }
 
 pub(super) enum Settled {

@@ -13,8 +13,8 @@ use minijinja::value::Value;
 
 use super::address::in_url;
 use super::brief::{
-    AskedQuestion, Brief, BriefBlocker, BriefStory, DelegateResult, Parcel, PersonAnswer, Round,
-    Settled,
+    AskedQuestion, Brief, BriefBlocker, BriefStory, DelegateResult, FailedAttempt, Parcel,
+    PersonAnswer, Round, Settled,
 };
 use super::claims::{self, ClaimStanding};
 use super::fence::PromptFence;
@@ -106,6 +106,7 @@ fn texts(brief: &Brief) -> Value {
         brought => brief.brought.iter().map(brought).collect::<Vec<_>>(),
         exchanges => brief.exchanges.iter().map(exchange).collect::<Vec<_>>(),
         blockers => brief.blockers.iter().map(blocker).collect::<Vec<_>>(),
+        failed => brief.failed.as_ref().map(failed),
         people => brief.people.iter().map(person).collect::<Vec<_>>(),
         n_rounds => brief.rounds.len(),
         most_rounds => brief.most_rounds,
@@ -198,6 +199,15 @@ fn blocker(it: &BriefBlocker) -> Value {
     };
     let (raised_by, about) = (it.raised_by.as_str(), it.about.clone());
     context! { raised_by, about, settled, by => by.map(principal), how }
+}
+
+fn failed(it: &FailedAttempt) -> Value {
+    context! {
+        handoff => it.handoff.to_string(),
+        by => it.by.as_str(),
+        outcome => it.outcome.name(),
+        words => it.words.clone(),
+    }
 }
 
 fn person(said: &PersonAnswer) -> Value {

@@ -108,8 +108,8 @@ async fn line(api: &Api, engine: &Engine, run: RunId, event: &Event) -> Result<S
         }
         None => None,
     };
-    let name = |id: &AgentId| engine.catalog().agents().name_of(id).to_owned();
-    Ok(Telling { event, row: row.as_ref(), name: &name }.words())
+    let name = |id: &AgentId| engine.catalog().agents().name_of(id);
+    Ok(Telling { event, row: row.as_ref(), message: None, name: &name }.words())
 }
 
 /// Prints who hands what to whom, and how it ends; the rest is in the log.

@@ -368,7 +368,7 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
     let run = world.run("S-1").await.run.id;
     let decided = world.reads().decisions(run).await.unwrap();
     let labels: Vec<String> = decided.iter().map(|it| it.row.no.label()).collect();
-    assert_eq!(labels, ["HO-003", "HO-004"], "as the API tells it, whatever the format");
+    assert_eq!(labels, ["HO-003", "HO-004", "HO-004"], "as the API tells it, whatever the format");
     expect![[r#"
         # Decisions of session RUN
 
@@ -383,9 +383,25 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
 
         | when | who | answer | why | handoff |
         |---|---|---|---|---|
-        | 2025-06-15T15:06:40Z | grace | approve |  | HO-004 |
+        | 2025-06-15T15:06:40Z | grace | approve: The agent asks for a review before the work goes on |  | HO-004 |
     "#]]
     .assert_eq(&page.replace(&run.to_string(), "RUN"));
+}
+
+#[tokio::test]
+async fn a_gate_is_archived_with_its_name_its_answer_and_the_comment() {
+    let world = Backend::Memory.world().await;
+    let project = Project::of(&world.engine);
+    world.starts("S-1").await.unwrap();
+    world.on("S-1", accept(1)).await.unwrap();
+    let package = r#"{"gate":{"name":"FYI only","type":"advisory"},"summary":"s"}"#;
+    world.on("S-1", complete(1, Outcome::NeedsReview, package)).await.unwrap();
+    world.on("S-1", answer(2, Answer::Reject)).await.unwrap();
+    project.archive.catch_up().await.unwrap();
+    let session = session(&world, "S-1").await;
+    let gate = member(&project, &session, "handoff.baton.gate").await;
+    expect![[r#"{"type":"blocking","cause":"needs_review","answer":"reject","answered_by":"grace","answered_at":"2025-06-15T15:06:40Z","comment":null}"#]]
+    .assert_eq(&gate.unwrap());
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
 use baton_engine::{Can, EngineError, Texts};
 use baton_store::{HandoffRow, RunRow};
-use baton_views::{PersonsAnswer, QuestionAndAnswer};
+use baton_views::{ObservedEvidence, PersonsAnswer, QuestionAndAnswer};
 
 use super::document::with_package;
 use crate::scope::RequestScope;
@@ -30,24 +30,42 @@ pub(in crate::v1) async fn handoff_detail(
         None if row.to.agent.is_human() => views.answer_to(row.run, row.no).await?.map(answered),
         None => None,
     };
+    let cast = views.cast(&run.run).await?;
     let beside = HandoffExtras {
+        from_name: cast.at(&row.from.agent, row.no).name,
+        to_name: cast.at(&row.to.agent, row.no).name,
         question,
         questions: views.exchanges(row).await?.into_iter().map(exchange).collect(),
         fence: open.map(|it| it.fence),
         lease_seconds: open.and_then(|it| it.lease),
-        evidence: evidence(open, gate),
+        evidence: evidence(app, row, open, gate).await?,
         can: views.can(row).await?.into_iter().map(allowed).collect(),
     };
-    Ok(HandoffDetail { handoff: with_package(row, &texts), beside })
+    let mut handoff = with_package(row, &texts);
+    for (name, agent) in [("fromName", &row.from.agent), ("toName", &row.to.agent)] {
+        if cast.is_damaged(agent, row.no) {
+            handoff.row.damaged.push(name.to_owned());
+        }
+    }
+    Ok(HandoffDetail { handoff, beside })
 }
 
-fn evidence(open: Option<&OpenHandoff>, gate: Option<&Gate>) -> Vec<EvidenceDocument> {
+async fn evidence(
+    app: &RequestScope,
+    row: &HandoffRow,
+    open: Option<&OpenHandoff>,
+    gate: Option<&Gate>,
+) -> Result<Vec<EvidenceDocument>, EngineError> {
     let evidence = match (gate, open) {
         (Some(gate), _) => gate.evidence.as_slice(),
         (None, Some(open)) => open.evidence.as_slice(),
         (None, None) => &[],
     };
-    evidence.iter().map(EvidenceDocument::from).collect()
+    Ok(app.read().observed(row.run, evidence).await?.iter().map(observed).collect())
+}
+
+pub(in crate::v1) fn observed(it: &ObservedEvidence) -> EvidenceDocument {
+    EvidenceDocument { detail: it.detail.clone(), ..EvidenceDocument::from(&it.evidence) }
 }
 
 fn open_gate(number: u64, gate: &Gate) -> GateDocument {

@@ -1,8 +1,11 @@
 //! The status of each step of a run.
 
+use std::collections::HashMap;
+
 use baton_api::{StepProgress, StepStatus};
-use baton_core::event::{Event, StepEvent};
-use baton_core::names::StepId;
+use baton_core::event::{Event, RunEvent, StepEvent};
+use baton_core::names::{AgentId, StepId};
+use baton_core::outcome::Outcome;
 use baton_core::run::Run;
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::EngineError;
@@ -10,51 +13,83 @@ use baton_store::{EventFilter, Position, RunRow};
 use baton_wire::event;
 use jiff::Timestamp;
 
+use crate::page::pipeline::{self, StepState};
 use crate::scope::RequestScope;
-use crate::v1::agents::{attribution, step_title};
+use crate::v1::agents::step_title;
 
-/// The last state that the log has for each step; the step that the baton is at is the current one,
-/// however often it was done before.
+/// The same states as on the page; the log adds when a step was completed, and by whom. A step whose
+/// work failed or that sent work back is not completed: it gets the work again.
 pub(super) async fn step_statuses(
     app: &RequestScope,
     row: &RunRow,
     workflow: &Workflow,
 ) -> Result<Vec<StepStatus>, EngineError> {
-    let filter = EventFilter { after: Position::START, run: Some(row.run.id), limit: 0 };
-    let events = app.read().events(&filter).await?;
-    let mut known: Vec<(StepId, StepProgress, Timestamp)> = Vec::new();
-    let mut last_agents = Vec::new();
-    for stored in events.iter().filter(|it| it.name.starts_with("step.")) {
-        let Ok(event) = event::decode(&stored.body) else { continue };
-        if let Event::Step(StepEvent::Completed { step, agent, .. }) = event {
-            known.push((step.clone(), StepProgress::Completed, stored.at));
-            last_agents.push((step, agent));
-        } else if let Event::Step(StepEvent::Skipped { step, .. }) = event {
-            known.push((step, StepProgress::Skipped, stored.at));
-        } else if let Event::Step(StepEvent::Started { step, agent }) = event {
-            last_agents.push((step, agent));
-        }
-    }
-    let current = current_step(&row.run);
-    let status = workflow.steps.iter().map(|step| {
-        let place = Place::Step(step.id.clone());
-        let last = known.iter().rev().find(|(it, _, _)| *it == step.id);
-        let (status, at) = match last {
-            _ if current.as_ref() == Some(&place) => (StepProgress::Current, None),
-            Some((_, status, at)) => (*status, Some(*at)),
-            None => (StepProgress::Pending, None),
+    let last = last_moves(app, row).await?;
+    let cast = app.read().cast(&row.run).await?;
+    let status = pipeline::states(&row.run, workflow).into_iter().map(|(step, state)| {
+        let last = last.get(&step.id);
+        let status = match state {
+            StepState::Working | StepState::Offered | StepState::Person | StepState::Loose => {
+                StepProgress::Current
+            }
+            StepState::Done if last.is_some_and(|it| !it.is_done) => StepProgress::Pending,
+            StepState::Done => StepProgress::Completed,
+            StepState::Skipped => StepProgress::Skipped,
+            StepState::SentBack | StepState::Ahead => StepProgress::Pending,
         };
-        let agent = last_agents.iter().rev().find(|(it, _)| *it == step.id).map(|(_, it)| it);
-        let agent = agent.or_else(|| step.agents.first());
+        let is_over = matches!(status, StepProgress::Completed | StepProgress::Skipped);
+        let agent = last.and_then(|it| it.agent.as_ref()).or_else(|| step.agents.first());
+        let place = Place::Step(step.id.clone());
         StepStatus {
             step_id: step.id.to_string(),
             name: step_title(workflow, &place).unwrap_or_default(),
             status,
-            completed_at: at,
-            agent_name: agent.map(|it| attribution(app, it).agent_name),
+            completed_at: last.filter(|it| is_over && it.is_done).map(|it| it.at),
+            agent_name: agent.map(|it| cast.today(it).label()),
         }
     });
     Ok(status.collect())
+}
+
+/// The last thing that the log has about a step.
+struct LastMove {
+    is_done: bool,
+    at: Timestamp,
+    agent: Option<AgentId>,
+}
+
+async fn last_moves(
+    app: &RequestScope,
+    row: &RunRow,
+) -> Result<HashMap<StepId, LastMove>, EngineError> {
+    let filter = EventFilter { after: Position::START, run: Some(row.run.id), limit: 0 };
+    let events = app.read().events(&filter).await?;
+    let mut last: HashMap<StepId, LastMove> = HashMap::new();
+    let is_about = |name: &str| name.starts_with("step.") || name == "run.adopted";
+    for stored in events.iter().filter(|it| is_about(&it.name)) {
+        let Ok(event) = event::decode(&stored.body) else { continue };
+        let at = stored.at;
+        if let Event::Step(StepEvent::Completed { step, agent, outcome }) = event {
+            let is_done = match outcome {
+                Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => true,
+                Outcome::Failure
+                | Outcome::Blocked
+                | Outcome::NeedsClarification
+                | Outcome::Unknown => false,
+            };
+            last.insert(step, LastMove { is_done, at, agent: Some(agent) });
+        } else if let Event::Step(StepEvent::Skipped { step, .. }) = event {
+            let agent = last.get(&step).and_then(|it| it.agent.clone());
+            last.insert(step, LastMove { is_done: true, at, agent });
+        } else if let Event::Step(StepEvent::Started { step, agent }) = event {
+            last.insert(step, LastMove { is_done: false, at, agent: Some(agent) });
+        } else if let Event::Run(RunEvent::Adopted { by }) = event
+            && let Place::Step(step) = by.place
+        {
+            last.insert(step, LastMove { is_done: true, at, agent: Some(by.agent) });
+        }
+    }
+    Ok(last)
 }
 
 /// The step that the baton is at; for a delegate or a person, the step of the agent that waits.

@@ -11,15 +11,18 @@ use baton_core::event::{
 use baton_core::evidence::{self, Evidence};
 use baton_core::gate::GateCause;
 use baton_core::names::AgentId;
+use baton_core::outcome::Outcome;
 use baton_core::run::{Ended, Handoff, HandoffNo, HandoffState, Kind, Party};
 use baton_core::story::Story;
+use baton_core::view::View;
 use baton_core::workflow::{Place, RejectRule, Workflow};
 use baton_store::{HandoffRow, RunRow};
 
 use crate::handoff_queries::{QuestionAndAnswer, questions_about};
+use crate::inbox::said_in;
 use crate::prompt::brief::{
-    AskedQuestion, Brief, BriefBlocker, BriefHandoff, BriefStory, DelegateResult, Parcel,
-    PersonAnswer, Round, Settled, WaitingWork,
+    AskedQuestion, Brief, BriefBlocker, BriefHandoff, BriefStory, DelegateResult, FailedAttempt,
+    Parcel, PersonAnswer, Round, Settled, WaitingWork,
 };
 use crate::prompt::fence::one_line;
 use crate::prompt::untrusted::UntrustedText;
@@ -57,6 +60,7 @@ impl PromptInputs {
             given: self.given_row().and_then(|it| self.parcel(it)),
             exchanges: self.asked(),
             blockers: self.blockers(),
+            failed: self.failed(),
             people: self.people(),
             brought: self.brought(),
             most_rounds: self.workflow.rounds_of(&forward.from, &forward.to) + extra,
@@ -75,7 +79,8 @@ impl PromptInputs {
         let of_rows = self.rows.iter().flat_map(|it| [Some(it.reason), it.ended_reason]);
         let packages = [self.package_row(), self.given_row()].into_iter().flatten();
         let packages = packages.chain(self.brought_rows()).map(|it| it.package);
-        let mut ids: Vec<ContentId> = of_rows.chain(packages).flatten().collect();
+        let failed = self.failed_package().map(|(_, _, package)| package);
+        let mut ids: Vec<ContentId> = of_rows.chain(packages).chain([failed]).flatten().collect();
         for event in &self.events {
             if let Event::Gate(GateEvent::Answered { comment, .. }) = event {
                 ids.extend(*comment);
@@ -294,6 +299,38 @@ impl PromptInputs {
             }
         }
         blockers.into_iter().map(|(_, it)| it).collect()
+    }
+
+    /// What the step reported when its last attempt failed, unless that was work for another step.
+    fn failed(&self) -> Option<FailedAttempt> {
+        let (row, outcome, package) = self.failed_package()?;
+        let document = stored::document(self.texts.content(package)?)?;
+        let before = self.gate_before().and_then(|it| it.follows);
+        let is_this_work = self.attempts().contains(&row.no) || before == Some(row.no);
+        if !is_this_work && View::of(&document).error.is_none() {
+            return None;
+        }
+        let words = said_in(&document);
+        let (handoff, by) = (row.no, row.to.agent.clone());
+        (!words.is_empty()).then(|| FailedAttempt { handoff, by, outcome, words: words.into() })
+    }
+
+    /// The package with which the step ended last, where it did not succeed.
+    fn failed_package(&self) -> Option<(&HandoffRow, Outcome, ContentId)> {
+        let place = &self.caller_row().unwrap_or(&self.row).to.place;
+        let mut last = None;
+        for event in &self.events {
+            let Event::Handoff(HandoffEvent::Completed { handoff, outcome, package, .. }) = event
+            else {
+                continue;
+            };
+            let Some(row) = self.find(*handoff).filter(|it| it.to.place == *place) else {
+                continue;
+            };
+            let failed = matches!(outcome, Outcome::Failure | Outcome::Blocked);
+            last = package.filter(|_| failed).map(|package| (row, *outcome, package));
+        }
+        last.filter(|(row, _, _)| row.no < self.row.no)
     }
 
     /// People's answers at the gate before, and to the receiver's own questions.

@@ -1,0 +1,211 @@
+//! What was decided in a run: by agents in the packages that count, and by people at gates.
+//!
+//! A choice that is still open is no decision, nor is what a rejected package says. A decision that
+//! later packages repeat is listed once.
+
+use std::collections::{HashMap, HashSet};
+
+use baton_core::content::ContentId;
+use baton_core::event::{Event, GateEvent};
+use baton_core::gate::{Answer, Gate};
+use baton_core::names::{AgentId, Principal};
+use baton_core::package::ReportedDecision;
+use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, RunId};
+use baton_core::workflow::Workflow;
+use baton_engine::{EngineError, stored};
+use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunRef};
+use baton_wire::event;
+use jiff::Timestamp;
+
+use crate::Views;
+
+/// A decision, who made it, and the handoff that has it.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    pub decision: ReportedDecision,
+    pub by: AgentId,
+    /// The person, where one decided.
+    pub person: Option<Principal>,
+    /// The person's answer at the gate, where it was one.
+    pub answer: Option<Answer>,
+    pub at: Timestamp,
+    /// The handoff whose package states it, or the gate that was answered.
+    pub row: HandoffRow,
+}
+
+/// A package that counts, and the first handoff that hands it over.
+pub(crate) struct StandingPackage<'a> {
+    pub(crate) id: ContentId,
+    pub(crate) row: &'a HandoffRow,
+    pub(crate) by: AgentId,
+    /// The person that wrote it in place of an agent's.
+    pub(crate) person: Option<&'a Principal>,
+}
+
+/// A person's answer at a gate.
+pub(crate) struct GateAnswered {
+    pub(crate) handoff: HandoffNo,
+    pub(crate) answer: Answer,
+    pub(crate) by: Principal,
+    pub(crate) comment: Option<ContentId>,
+    pub(crate) at: Timestamp,
+}
+
+/// The gates of a run: each as it was opened, and the answers in order.
+#[derive(Default)]
+pub(crate) struct GateRecord {
+    pub(crate) opened: HashMap<HandoffNo, Gate>,
+    pub(crate) answers: Vec<GateAnswered>,
+}
+
+impl GateRecord {
+    pub(crate) fn note(&mut self, event: &Event, at: Timestamp) {
+        if let Event::Gate(GateEvent::Opened { handoff, gate }) = event {
+            self.opened.insert(*handoff, gate.clone());
+        }
+        if let Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. }) = event {
+            let (handoff, answer, by, comment) = (*handoff, answer.clone(), by.clone(), *comment);
+            self.answers.push(GateAnswered { handoff, answer, by, comment, at });
+        }
+    }
+
+    fn is_rejected(&self, no: HandoffNo) -> bool {
+        self.answers.iter().any(|it| it.handoff == no && it.answer == Answer::Reject)
+    }
+
+    /// The name of a gate: the workflow's, else why it was opened.
+    pub(crate) fn name(&self, no: HandoffNo, workflow: &Workflow) -> String {
+        let Some(gate) = self.opened.get(&no) else { return String::new() };
+        let declared = gate.edge_in(workflow).and_then(|it| it.gate.as_ref());
+        declared.map_or_else(|| gate.sentence(), |it| it.name.clone())
+    }
+}
+
+impl GateAnswered {
+    /// `approve: Specification review`.
+    pub(crate) fn words(&self, gate: &str) -> String {
+        match &self.answer {
+            Answer::HandTo(agent) => format!("hand_to {agent}: {gate}"),
+            Answer::Continue
+            | Answer::Accept
+            | Answer::Abort
+            | Answer::Approve
+            | Answer::Reject
+            | Answer::Reply
+            | Answer::Question
+            | Answer::Modify => format!("{}: {gate}", self.answer.name()),
+        }
+    }
+}
+
+/// The packages that count, in the order in which they were handed over first.
+pub(crate) fn standing<'a>(rows: &'a [HandoffRow], gates: &GateRecord) -> Vec<StandingPackage<'a>> {
+    let mut seen: HashMap<ContentId, usize> = HashMap::new();
+    let mut packages: Vec<(StandingPackage<'a>, bool)> = Vec::new();
+    for row in rows {
+        let Some(id) = row.package else { continue };
+        let known = seen.get(&id).copied();
+        // A package that comes a second time in a return is rejected work on its way back.
+        let is_back = row.kind == Kind::Return && known.is_some();
+        let is_refused = match row.state {
+            HandoffState::Ended(Ended::Rejected | Ended::Superseded) => true,
+            HandoffState::Ended(Ended::Completed | Ended::TimedOut | Ended::Cancelled)
+            | HandoffState::Open(_) => gates.is_rejected(row.no),
+        };
+        let counts = !is_back && !is_refused && row.kind != Kind::Question;
+        match known {
+            Some(index) => packages[index].1 = counts,
+            None => {
+                seen.insert(id, packages.len());
+                packages.push((StandingPackage::of(id, row, rows), counts));
+            }
+        }
+    }
+    packages.into_iter().filter(|(_, counts)| *counts).map(|(it, _)| it).collect()
+}
+
+impl<'a> StandingPackage<'a> {
+    fn of(id: ContentId, row: &'a HandoffRow, rows: &'a [HandoffRow]) -> Self {
+        let before = row.follows.and_then(|no| rows.iter().find(|it| it.no == no));
+        let is_gate = |it: &&HandoffRow| it.to.agent.is_human();
+        // What follows a gate with another package than the gate had is the person's own.
+        let person = row.approved_by.as_ref().filter(|_| before.filter(is_gate).is_some());
+        let by = match person {
+            Some(_) => AgentId::human(),
+            // The orchestrator asks for an agent that is blocked.
+            None if row.from.agent.is_orchestrator() && row.to.agent.is_human() => {
+                before.map_or(&row.from.agent, |it| &it.to.agent).clone()
+            }
+            None => row.from.agent.clone(),
+        };
+        Self { id, row, by, person }
+    }
+}
+
+impl Views<'_> {
+    /// The decisions of a run, oldest first.
+    pub async fn decisions(&self, run: RunId) -> Result<Vec<Decided>, EngineError> {
+        let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
+        let rows = self.handoffs(&filter).await?;
+        let gates = self.gate_record(run).await?;
+        let mut decided = Vec::new();
+        let mut told = HashSet::new();
+        for package in standing(&rows, &gates) {
+            let texts = self.whole_texts(run, [package.id]).await?;
+            let Some(document) = texts.content(package.id).and_then(stored::package) else {
+                continue;
+            };
+            for decision in decisions_in(document.view().decisions, &mut told) {
+                decided.push(Decided {
+                    decision,
+                    by: package.by.clone(),
+                    person: package.person.cloned(),
+                    answer: None,
+                    at: package.row.created_at,
+                    row: package.row.clone(),
+                });
+            }
+        }
+        let row = self.run(&RunRef::Id(run)).await?;
+        let workflow = self.workflow_of(&row).await?;
+        let texts = self.whole_texts(run, gates.answers.iter().filter_map(|it| it.comment)).await?;
+        for it in &gates.answers {
+            let Some(row) = rows.iter().find(|row| row.no == it.handoff) else { continue };
+            let words = it.words(&gates.name(it.handoff, &workflow));
+            let rationale = it.comment.and_then(|it| texts.get(it)).map(str::to_owned);
+            decided.push(Decided {
+                decision: ReportedDecision { id: None, decision: words, rationale },
+                by: AgentId::human(),
+                person: Some(it.by.clone()),
+                answer: Some(it.answer.clone()),
+                at: it.at,
+                row: row.clone(),
+            });
+        }
+        decided.sort_by_key(|it| (it.at, it.row.no));
+        Ok(decided)
+    }
+
+    async fn gate_record(&self, run: RunId) -> Result<GateRecord, EngineError> {
+        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        let mut gates = GateRecord::default();
+        for stored in self.events(&filter).await? {
+            if stored.name.starts_with("gate.")
+                && let Ok(event) = event::decode(&stored.body)
+            {
+                gates.note(&event, stored.at);
+            }
+        }
+        Ok(gates)
+    }
+}
+
+/// The decisions of a package that are made, and that no earlier package has.
+pub(crate) fn decisions_in(
+    decisions: Vec<ReportedDecision>,
+    told: &mut HashSet<(Option<String>, String)>,
+) -> Vec<ReportedDecision> {
+    let mut made = decisions;
+    made.retain(|it| !it.is_open() && told.insert((it.id.clone(), it.decision.clone())));
+    made
+}
