@@ -1,9 +1,9 @@
 //! Who can receive a handoff: a role with a prompt, not a process.
 
-use crate::named::named;
 use crate::canonical;
 use crate::content::{Content, ContentKind};
 use crate::document::Node;
+use crate::named::named;
 use crate::names::AgentId;
 use crate::view::read::{owned_at, texts_at};
 

@@ -84,8 +84,8 @@ use uuid::Uuid;
 pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
-pub use template::{TemplateRequest, template};
 pub use offer::BACK_AT_ORCHESTRATOR;
+pub use template::{TemplateRequest, template};
 
 use crate::command::{Command, Create, StartAt};
 use crate::contract::Contract;

@@ -14,8 +14,8 @@ use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{
-    Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine, EngineError, Key,
-    ReceiveResult, RunTarget, StartRun, StartingPoint,
+    Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine, EngineError,
+    Key, ReceiveResult, RunTarget, StartRun, StartingPoint,
 };
 use baton_store::{HandoffRef, StoreError, Version, WriteFault};
 use baton_views::Views;

@@ -35,7 +35,8 @@ pub async fn a_command_may_have_any_number_of_events(store: &dyn Store) {
     let mut position = store.last_position().await.unwrap();
     for n_events in 1..=9 {
         let handoff = HandoffNo(1);
-        let stale: Vec<Event> = vec![HandoffEvent::Stale { handoff }.into(); n_events];
+        let mark = HandoffEvent::Stale { handoff, is_no_move: true };
+        let stale: Vec<Event> = vec![mark.into(); n_events];
         let before = append;
         append = then(&before, &stale);
         let appended = put(store, &append).await;

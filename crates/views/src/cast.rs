@@ -1,29 +1,30 @@
 //! The agents of a run, each as it was shown when a handoff was made. For handoffs from before that
 //! was recorded, as its file is today.
 
+use std::sync::Arc;
+
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
-use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, Portrait, Run};
-use baton_engine::EngineError;
+use baton_engine::{Catalog, EngineError};
 use baton_wire::json;
 
 use crate::Views;
 
-pub struct Cast<'a> {
-    agents: &'a Agents,
+pub struct Cast {
+    catalog: Arc<Catalog>,
     /// In the order in which the run recorded them.
     portraits: Vec<(HandoffNo, Agent)>,
     /// Agents whose portrait is damaged, and since which handoff.
     damaged: Vec<(HandoffNo, AgentId)>,
 }
 
-impl Cast<'_> {
+impl Cast {
     /// An agent in one handoff.
     pub fn at(&self, id: &AgentId, no: HandoffNo) -> Agent {
         let is_it = |(since, agent): &&(HandoffNo, Agent)| agent.id == *id && *since <= no;
         let known = self.portraits.iter().rev().find(is_it).map(|(_, agent)| agent.clone());
-        known.unwrap_or_else(|| self.agents.shown(id))
+        known.unwrap_or_else(|| self.catalog.agents().shown(id))
     }
 
     /// True where what was shown of the agent is damaged: [`Cast::at`] has another portrait then.
@@ -33,15 +34,15 @@ impl Cast<'_> {
 
     /// An agent as it is now.
     pub fn today(&self, id: &AgentId) -> Agent {
-        match self.agents.find(id) {
+        match self.catalog.agents().find(id) {
             Some(agent) => agent.clone(),
             None => self.at(id, HandoffNo(u32::MAX)),
         }
     }
 }
 
-impl<'a> Views<'a> {
-    pub async fn cast(&self, run: &Run) -> Result<Cast<'a>, EngineError> {
+impl Views<'_> {
+    pub async fn cast(&self, run: &Run) -> Result<Cast, EngineError> {
         let texts = self.texts(run.id, run.portraits.iter().map(|it| it.portrait)).await?;
         let read = |it: &Portrait| {
             let document = json::parse(texts.get(it.portrait).whole()?).ok()?;
@@ -50,6 +51,6 @@ impl<'a> Views<'a> {
         let portraits = run.portraits.iter().filter_map(read).collect();
         let damaged = run.portraits.iter().filter(|it| texts.get(it.portrait).is_damaged());
         let damaged = damaged.map(|it| (it.since, it.agent.clone())).collect();
-        Ok(Cast { agents: self.0.catalog().agents(), portraits, damaged })
+        Ok(Cast { catalog: self.0.catalog(), portraits, damaged })
     }
 }

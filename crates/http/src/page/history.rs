@@ -51,7 +51,7 @@ pub(super) async fn newest(
     Ok(rows)
 }
 
-pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, cast: &Cast<'_>) {
+pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, cast: &Cast) {
     html.raw("<ol class=\"history\" reversed>");
     for row in rows {
         html.raw("<li class=\"handoff ").raw(tone(row)).raw("\">");
@@ -66,7 +66,7 @@ pub(super) fn handoff(
     html: &mut Html,
     row: &HandoffRow,
     texts: &Texts,
-    cast: &Cast<'_>,
+    cast: &Cast,
     packages: Packages,
 ) {
     html.raw("<p class=\"line\">");
@@ -105,7 +105,7 @@ pub(super) fn handoff(
 }
 
 /// An agent as it was shown then, or as it is today with a note that the record is damaged.
-fn party(html: &mut Html, id: &AgentId, row: &HandoffRow, cast: &Cast<'_>) {
+fn party(html: &mut Html, id: &AgentId, row: &HandoffRow, cast: &Cast) {
     who::agent(html, &cast.at(id, row.no));
     if cast.is_damaged(id, row.no) {
         html.raw(" <em>").words(DAMAGED_TEXT).raw("</em>");

@@ -14,7 +14,7 @@ pub(super) fn render(
     run: u64,
     messages: &[PostedMessage],
     n_before: usize,
-    cast: &Cast<'_>,
+    cast: &Cast,
 ) {
     if messages.is_empty() {
         return;

@@ -33,7 +33,7 @@ pub(super) fn agent(html: &mut Html, agent: &Agent) {
 }
 
 /// Who has to act, and since when.
-pub(super) fn has_the_baton(html: &mut Html, run: &Run, cast: &Cast<'_>) {
+pub(super) fn has_the_baton(html: &mut Html, run: &Run, cast: &Cast) {
     let Some(it) = run.current() else {
         match run.baton() {
             Baton::Loose { at, .. } => {

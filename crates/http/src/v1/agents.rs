@@ -22,7 +22,7 @@ pub(super) fn attribution(app: &RequestScope, id: &AgentId) -> Attribution {
 }
 
 /// An agent as it was shown in one handoff.
-pub(super) fn attribution_at(cast: &Cast<'_>, id: &AgentId, no: HandoffNo) -> Attribution {
+pub(super) fn attribution_at(cast: &Cast, id: &AgentId, no: HandoffNo) -> Attribution {
     let damaged = cast.is_damaged(id, no).then(|| "agentName".to_owned());
     Attribution { damaged: damaged.into_iter().collect(), ..Attribution::from(&cast.at(id, no)) }
 }

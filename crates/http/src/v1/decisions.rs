@@ -32,7 +32,7 @@ pub(super) async fn list(
     Ok(ApiResponse::new(cut(numbered, limit, number, |(_, it)| decision(&cast, it))))
 }
 
-fn decision(cast: &Cast<'_>, it: Decided) -> DecisionDocument {
+fn decision(cast: &Cast, it: Decided) -> DecisionDocument {
     let agent = cast.at(&it.by, it.row.no);
     let who = it.person.as_ref().map_or_else(|| agent.label(), ToString::to_string);
     DecisionDocument {

@@ -35,7 +35,9 @@ use super::window;
 use super::write::{HandoffPath, RunHeaders, WriteQuery, WriteRequest};
 use crate::accept;
 use crate::body;
-use crate::lookup::{find_handoff, find_run, known_agent, not_found, run_id, story_key, typed_story};
+use crate::lookup::{
+    find_handoff, find_run, known_agent, not_found, run_id, story_key, typed_story,
+};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;

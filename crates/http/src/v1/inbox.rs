@@ -1,8 +1,8 @@
 //! The inbox: what waits for a person, the consequence of each answer, and the answer itself.
 
 use baton_api::{
-    ChoiceDocument, CommandAnswer, EvidenceDocument, InboxItemDocument, Page, PersonsWord,
-    SaidPartDocument, SenderDocument,
+    ChoiceDocument, CommandAnswer, InboxItemDocument, Page, PersonsWord, SaidPartDocument,
+    SenderDocument,
 };
 use baton_core::command::{Command, GateAnswer};
 use baton_core::gate::{Answer, AnswerKind};

@@ -6,6 +6,7 @@ use baton_core::problem::Problem;
 use baton_core::workflow::{Place, Step, Workflow};
 
 use crate::agent_file::AgentFile;
+use crate::builtin;
 use crate::suggest::nearest;
 
 /// The agents of a project.
@@ -68,14 +69,14 @@ fn delegate_problems(step: &Step, known: &KnownAgents<'_>, problems: &mut Vec<Pr
         };
         let (given, asked) = (delegate.contract.as_ref(), delegate.returns.as_ref());
         problems.extend(given.and_then(|it| not_accepted(&path, origin, file, it)));
-        let produced = |it| not_produced(&path, origin, file, Outcome::Success, it);
+        let produced = |it: &String| not_produced(&path, origin, file, Outcome::Success, it);
         problems.extend(asked.and_then(produced));
     }
 }
 
 /// An agent that lists nothing does not say what it accepts.
-fn not_accepted(path: &str, origin: &str, file: &AgentFile, contract: &String) -> Option<Problem> {
-    if file.accepts.is_empty() || file.accepts.contains(contract) {
+fn not_accepted(path: &str, origin: &str, file: &AgentFile, contract: &str) -> Option<Problem> {
+    if file.accepts.is_empty() || names(&file.accepts, contract) {
         return None;
     }
     let (id, line) = (&file.agent.id, file.line_of("accepts"));
@@ -85,15 +86,21 @@ fn not_accepted(path: &str, origin: &str, file: &AgentFile, contract: &String) -
     Some(Problem::new(path, "not_accepted", message))
 }
 
+/// Whether a contract is in a list, which may call it by its old name or with the other arrow.
+fn names(list: &[String], contract: &str) -> bool {
+    let name = builtin::contract_name(contract);
+    list.iter().any(|it| builtin::contract_name(it) == name)
+}
+
 fn not_produced(
     path: &str,
     origin: &str,
     file: &AgentFile,
     on: Outcome,
-    contract: &String,
+    contract: &str,
 ) -> Option<Problem> {
     let (_, produced) = file.produces.iter().find(|(outcome, _)| *outcome == on)?;
-    if produced.is_empty() || produced.contains(contract) {
+    if produced.is_empty() || names(produced, contract) {
         return None;
     }
     let (id, line, on) = (&file.agent.id, file.line_of("produces"), on.name());
