@@ -111,7 +111,7 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
         let no = number_in(&body);
         match (name.as_str(), no) {
             ("handoff.created", Some(no)) => {
-                group.statements.extend(handoff_statements(&connection, run, no)?);
+                group.statements.extend(handoff_statements(&connection, run, no, &body)?);
             }
             ("handoff.accepted", Some(no)) => {
                 group.statements.push(accept_statement(&connection, run, no)?);
@@ -269,7 +269,12 @@ fn due_statement(connection: &Connection, run: i64, at: i64) -> Result<Statement
 }
 
 /// The row of a new handoff, and the texts that came with it.
-fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<Statement>> {
+fn handoff_statements(
+    connection: &Connection,
+    run: i64,
+    no: i64,
+    created: &str,
+) -> Result<Vec<Statement>> {
     let sql = "select * from handoffs where run_number = ? and no = ?";
     let mut select = connection.prepare_cached(sql)?;
     let mut values: Vec<Value> = select.query_row([run, no], whole)?;
@@ -278,10 +283,10 @@ fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<
     for column in UNKNOWN_AT_FIRST {
         values[select.column_index(column)?] = Value::Null;
     }
-    let sql = "select contents.* from contents join handoffs using (run_number) \
-         where run_number = ? and no = ? and contents.id in (package, reason)";
+    // The event names its texts by their ids.
+    let sql = "select * from contents where run_number = ? and instr(?, lower(hex(id))) > 0";
     let mut select = connection.prepare_cached(sql)?;
-    let contents = select.query_map([run, no], whole)?;
+    let contents = select.query_map((run, created), whole)?;
     let mut statements = vec![Statement::insert("handoffs", values)];
     for values in contents {
         statements.push(Statement::insert("contents", values?));

@@ -4,7 +4,7 @@ mod cast;
 mod narrator;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use baton_core::names::{Principal, StoryKey};
 use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
-use baton_files::Dir;
+use baton_files::{Dir, FileMode};
 use baton_http::{ListenOptions, Server};
 use baton_store::{Position, RunRef, Store};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::init::lay_out;
+use super::init::{lay_out, write_new};
 use super::stop::told_to_stop;
 use crate::api::{Api, lock};
 use crate::args::{Cli, Demo};
@@ -129,7 +129,15 @@ fn scene() -> Result<PathBuf, Failure> {
         .tempdir()
         .map_err(|error| Failure::io("make a folder for the demo", error))?
         .keep();
-    lay_out(&Dir::open(&folder)?)?;
+    let dir = Dir::open(&folder)?;
+    lay_out(&dir)?;
+    // Strict contracts look for the files that a package names.
+    for file in cast::FILES {
+        if let Some((parent, _)) = file.rsplit_once('/') {
+            dir.make_dirs(parent, FileMode::Shared)?;
+        }
+        write_new(&dir, Path::new(file), "// What the scripted agents say that they wrote.\n")?;
+    }
     Ok(folder)
 }
 

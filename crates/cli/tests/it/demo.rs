@@ -17,7 +17,7 @@ fn a_demo_delivers_a_story() {
     let said = Said::from(demo(&["--once"]).output().unwrap());
     assert_eq!(said.code, 0, "{said:?}");
     for line in [
-        "orchestrator → Analyst  handoff 1 offered",
+        "Orchestrator → Analyst  handoff 1 offered",
         "Analyst accepts handoff 1",
         "Reviewer rejects handoff 3: \"src/session.rs:42",
         "Reviewer → Implementer  handoff 4 sent back",

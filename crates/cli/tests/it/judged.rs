@@ -72,7 +72,10 @@ fn an_error_to_the_orchestrator_says_what_went_wrong() {
         write(&project, "e.xml", &xml(""));
         project.fails(&create, 1, "handoff.error.message: is missing");
         assert_eq!(project.run(&["lint", "e.xml"]).code, 1);
-        write(&project, "e.xml", &xml("<error><message>npm ci timed out</message></error>"));
+        let error = "<error><type>NetworkError</type><message>npm ci timed out</message>\
+            <details>ETIMEDOUT after 300 s</details><recoverable>true</recoverable>\
+            <suggested_action>Run it again</suggested_action></error>";
+        write(&project, "e.xml", &xml(error));
         project.ok(&create);
     }
 }

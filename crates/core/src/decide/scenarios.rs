@@ -452,7 +452,7 @@ fn a_workflow_says_everything_that_is_wrong_with_it() {
     let problems: Vec<String> = workflow.problems().iter().map(ToString::to_string).collect();
     expect![[r#"
         steps.analyze.on.success.contract: there is no contract `plans`; known: story, plan [no_such_contract]
-        steps.implement.on.success.to: there is no step `reviwe`; known: analyze, implement, review, refactor, document [no_such_step]
+        steps.implement.on.success.to: there is no step `reviwe`; known: analyze, implement, review, refactor, document; `complete` is the end of the run [no_such_step]
         steps.refactor.agent: `human` is reserved and cannot do a step [reserved_agent]
         steps.document.on.success.back: a back edge leads to a step, not to the end [back_to_end]"#]]
     .assert_eq(&problems.join("\n"));

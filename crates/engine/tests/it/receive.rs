@@ -186,9 +186,9 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
         ),
         (
             Format::Yaml,
-            "acknowledgment: {received: false}",
+            "acknowledgment: {received: false, understood: {task: Plan it}}",
             of_run(1),
-            "bad_document: the document cannot be taken: received: must be true: reject what did not arrive [not_received]",
+            "bad_document: the document cannot be taken: received: must be true: reject what did not arrive",
         ),
     ] {
         assert_eq!(send(&world, format, text, &hints).await, expected, "{text}");

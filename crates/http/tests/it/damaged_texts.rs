@@ -65,6 +65,7 @@ async fn shown(world: &World) -> Vec<Shown> {
         "/api/v1/blockers",
         "/api/v1/runs/2/decisions",
         "/api/v1/runs/3/completion",
+        "/api/v1/workflows/3/handoffs",
         "/api/handoffs?storyId=s-1",
         "/api/handoffs?storyId=s-2",
         "/api/handoffs?agent=analyst",

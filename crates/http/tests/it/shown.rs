@@ -92,7 +92,7 @@ async fn the_inbox_shows_why_a_step_is_blocked_and_what_was_tried() {
     world.started("s-1", PIPELINE).await;
     world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
     let package = json!({
-        "status": "blocked", "blocked_reason": "missing_requirements",
+        "agent": "analyst", "status": "blocked", "blocked_reason": "missing_requirements",
         "attempted": ["Searched docs/", "Read src/api/"],
         "handoff": {
             "context": "The metrics endpoint is not documented",

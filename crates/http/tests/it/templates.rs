@@ -113,6 +113,7 @@ async fn a_refused_package_passes_with_the_marks_of_its_skeleton_filled_in() {
     let ways: Vec<Way<'_>> = vec![Box::new(api), Box::new(pipeline)];
     for send in ways.into_iter().chain(documents) {
         let world = world().await;
+        world.post("/api/v1/stories", r#"{"key":"s-1","title":"Sessions"}"#).await.is(201);
         let (path, kind, body) = send(package);
         let refused = world.client.send("POST", path, &[kind], &body).await;
         let problem: Value = refused.refuses(422, "contract");

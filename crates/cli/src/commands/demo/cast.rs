@@ -10,6 +10,7 @@ use baton_core::event::{Created, Event, HandoffEvent};
 use baton_core::names::{AgentId, Principal, Reason};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
+use baton_core::refusal::Refusal;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, EngineError};
@@ -56,6 +57,11 @@ pub(super) async fn play(
         };
         if created.to.agent == me {
             match work(&engine, &caller, stored.run, &created, pace).await {
+                Err(EngineError::Refused { refusal, handoff })
+                    if matches!(refusal, Refusal::Contract { .. }) =>
+                {
+                    return Err(EngineError::Refused { refusal, handoff }.into());
+                }
                 // The demo was stopped, or the run took another path.
                 Err(EngineError::Closing | EngineError::Refused { .. }) | Ok(()) => {}
                 Err(error) => return Err(error.into()),
@@ -147,6 +153,9 @@ fn principal(agent: &AgentId) -> Principal {
         Err(error) => unreachable!("an agent's name is a name: {error}"),
     }
 }
+
+/// The files that the packages name.
+pub(super) const FILES: [&str; 3] = ["src/session.rs", "src/login.rs", "tests/login.rs"];
 
 const PLAN: &str = r#"{
   "plan": "1. Add a session table. 2. Check the password. 3. Issue a token. 4. Test each refusal.",

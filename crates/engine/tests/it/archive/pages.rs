@@ -394,7 +394,7 @@ async fn a_gate_is_archived_with_its_name_its_answer_and_the_comment() {
     let project = Project::of(&world.engine);
     world.starts("S-1").await.unwrap();
     world.on("S-1", accept(1)).await.unwrap();
-    let package = r#"{"gate":{"name":"FYI only","type":"advisory"},"summary":"s"}"#;
+    let package = r#"{"plan":"p","gate":{"name":"FYI only","type":"advisory"},"summary":"s"}"#;
     world.on("S-1", complete(1, Outcome::NeedsReview, package)).await.unwrap();
     world.on("S-1", answer(2, Answer::Reject)).await.unwrap();
     project.archive.catch_up().await.unwrap();
