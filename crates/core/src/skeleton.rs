@@ -6,6 +6,7 @@
 
 mod counting;
 mod fields;
+mod frame;
 mod mark;
 mod members;
 mod raise;

@@ -83,7 +83,18 @@ fn correct(
         | LintRule::ClaimWithoutEvidence
         | LintRule::CountMismatch
         | LintRule::StaleWorkflowState
-        | LintRule::WrongRange => {}
+        | LintRule::WrongRange
+        | LintRule::MissingParty
+        | LintRule::RepeatedField
+        | LintRule::UnknownStatus
+        | LintRule::BadTimestamp
+        | LintRule::UnknownWord
+        | LintRule::ImpossibleNumber
+        | LintRule::FailedCheck
+        | LintRule::IncompleteItem
+        | LintRule::DecisionWithoutId
+        | LintRule::UnclearAcknowledgement
+        | LintRule::NumberMismatch => {}
     }
 }
 
