@@ -6,7 +6,7 @@ use super::members;
 use super::sketch::PathStep;
 use crate::contract::{Body, Check, Contract, ContractRule, ValueKind};
 use crate::document::{Node, NodeKind};
-use crate::lint::nature::{FieldNature, bounds, counted_lists, nature};
+use crate::lint::nature::{FieldNature, bounds, counted_lists, nature, number_in_address};
 use crate::outcome::Outcome;
 use crate::view::OutcomeClaim;
 
@@ -166,9 +166,13 @@ impl FieldMarks<'_> {
 
     /// A number at a path, with everything that limits it.
     pub(super) fn number_at(&self, body: &Body<'_>, field: &str) -> Wanted {
+        let counts = self.counts(body, field);
+        let address = number_in_address(body, relative(body, field));
+        if let Some(number) = address.and_then(|(_, number)| number).filter(|it| *it > 0) {
+            return Wanted::Number { least: Some(number), most: Some(number), counts };
+        }
         let (least, _) = bounds(relative(body, field));
-        let most = self.most_at(body, field);
-        Wanted::Number { least, most, counts: self.counts(body, field) }
+        Wanted::Number { least, most: self.most_at(body, field), counts }
     }
 }
 

@@ -120,15 +120,14 @@ pub(super) fn follow_address(sketch: &mut Sketch, marks: &FieldMarks<'_>, path: 
     let Some((address, number)) = number_in_address(&body, relative(&body, &field)) else {
         return;
     };
-    let Some(number) = number.filter(|it| *it > 0) else {
+    if number.is_some_and(|it| it > 0) {
+        let wanted = marks.number_at(&body, &field);
+        let about = format!("the number in `{address}`");
+        put_instead(sketch, path, FieldMark::new(wanted, about));
+    } else {
         let place = steps(&body.field_path(address));
         replace(sketch, marks, &place);
-        return;
-    };
-    let (least, most) = (Some(number), Some(number));
-    let wanted = Wanted::Number { least, most, counts: Vec::new() };
-    let about = format!("the number in `{address}`");
-    put_instead(sketch, path, FieldMark::new(wanted, about));
+    }
 }
 
 /// A check that failed beside success: whoever fills it in has mended it, or corrects the status.

@@ -120,6 +120,11 @@ impl FieldMark {
         self.wanted == Wanted::Text(TextKind::Any, Vec::new()) && self.about.starts_with(GENERIC)
     }
 
+    /// The words to choose from; none where something else is wanted.
+    pub(super) fn words(&self) -> Vec<String> {
+        if let Wanted::Word(words) = &self.wanted { words.clone() } else { Vec::new() }
+    }
+
     pub(super) fn text(kind: TextKind, about: impl Into<String>) -> Self {
         Self::new(Wanted::Text(kind, Vec::new()), about)
     }
