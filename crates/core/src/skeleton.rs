@@ -63,13 +63,29 @@ pub fn template(rules: &PackageRules<'_>, about: &str) -> Node {
 
 /// As [`template`], for an agent that cannot go on, where no contract says what it has to tell.
 pub fn stuck_template() -> Node {
-    let list = |about: &str| Node::List(vec![FieldMark::text(TextKind::Any, about).shown()]);
+    Node::map(stuck_marks().map(|(key, mark)| (key, mark.shown())))
+}
+
+/// As [`stuck_template`], with everything else that the rules ask for.
+pub fn stuck_template_for(rules: &PackageRules<'_>) -> Node {
+    let mut sketch = Sketch::of(Node::Map(Vec::new()));
+    for (key, mark) in stuck_marks() {
+        sketch.put(&steps(key), &mark);
+    }
+    improved(sketch, rules).shown
+}
+
+fn stuck_marks() -> [(&'static str, FieldMark); 3] {
+    let list = |about: &str| {
+        let item = FieldMark::text(TextKind::Any, about);
+        FieldMark::new(Wanted::Items(1, Box::new(item)), about)
+    };
     let reason = "what keeps you from going on, in one sentence";
-    Node::map([
-        ("reason", FieldMark::text(TextKind::NoPerson, reason).shown()),
+    [
+        ("reason", FieldMark::text(TextKind::NoPerson, reason)),
         ("blockers", list("what has to be cleared before you can go on")),
         ("attempted", list("what you have tried")),
-    ])
+    ]
 }
 
 /// Every mark of a skeleton, with its path.
@@ -105,7 +121,11 @@ pub fn value_at<'a>(document: &'a Node, path: &str) -> Option<&'a Node> {
 
 fn corrected(document: &Node, rules: &PackageRules<'_>) -> Sketch {
     let has_fields = document.kind() == NodeKind::Map || rules.contract.is_none();
-    let mut sketch = Sketch::of(if has_fields { document.clone() } else { Node::Map(Vec::new()) });
+    improved(Sketch::of(if has_fields { document.clone() } else { Node::Map(Vec::new()) }), rules)
+}
+
+/// Corrects what is wrong until the rules take it.
+fn improved(mut sketch: Sketch, rules: &PackageRules<'_>) -> Sketch {
     let marks = FieldMarks { contract: rules.contract, outcome: rules.outcome };
     // Where the score is too low, every finding counts, whatever the profile.
     let mut profile = rules.profile;
@@ -232,7 +252,7 @@ fn passes_with(
     alike: &[&(Vec<PathStep>, FieldMark)],
 ) -> bool {
     let before = sketch.sample.clone();
-    let mut is_fine = |sketch: &mut Sketch| {
+    let is_fine = |sketch: &mut Sketch| {
         sketch.count_again();
         report(&sketch.sample, rules).refusing(Profile::Strict).next().is_none()
     };

@@ -33,11 +33,8 @@ pub(super) fn correct_status(sketch: &mut Sketch, marks: &FieldMarks<'_>, path: 
     let usual = usual_statuses(DocumentKind::of(&sketch.sample), last_key(path));
     let is_known = |it: &str| OutcomeClaim::parse(it).meaning != Meaning::Unknown;
     let mark = chosen(marks.at(&sketch.sample, path), is_known, usual);
-    let mark = match mark.wanted {
-        Wanted::Word(words) => FieldMark { wanted: Wanted::Word(marks.possible(words)), ..mark },
-        _ => mark,
-    };
-    put_instead(sketch, path, mark);
+    let wanted = Wanted::Word(marks.possible(mark.words()));
+    put_instead(sketch, path, FieldMark { wanted, ..mark });
 }
 
 /// The words of a field's own mark that are fine; where it names none, those in use.

@@ -182,11 +182,12 @@ pub(crate) fn package(contract: Option<&Contract>, dice: &mut Dice) -> Node {
         }
         let fields: Vec<&str> =
             std::iter::once(&rule.field).chain(&rule.others).map(String::as_str).collect();
-        let value = match &rule.check {
-            Check::OneOf(words) | Check::NoneOf(words) if dice.roll(2) == 0 => {
-                Node::text(dice.pick(words).as_str())
-            }
-            _ => value(dice, 2),
+        let value = if let Check::OneOf(words) | Check::NoneOf(words) = &rule.check
+            && dice.roll(2) == 0
+        {
+            Node::text(dice.pick(words).as_str())
+        } else {
+            value(dice, 2)
         };
         let field = fields[dice.roll(fields.len())];
         set(&mut document, field, value);

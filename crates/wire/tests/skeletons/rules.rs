@@ -52,14 +52,7 @@ pub(crate) fn broken(rule: LintRule) -> Node {
         }
         LintRule::UnknownStatus => xml(("status", text("shipped"))),
         LintRule::BadTimestamp => xml(("timestamp", text("yesterday"))),
-        LintRule::UnknownWord => {
-            let issue = Node::map([
-                ("@severity", text("suggestion")),
-                ("@location", text("src/store.rs:3")),
-                ("#text", text("The token is logged")),
-            ]);
-            xml(("blocking_issues", Node::map([("issue", issue)])))
-        }
+        LintRule::UnknownWord => xml(("blocking_issues", blocking_suggestion())),
         LintRule::ImpossibleNumber => xml(("port", Node::Number(99_999.into()))),
         LintRule::FailedCheck => Node::map([
             ("status", text("complete")),
@@ -67,32 +60,43 @@ pub(crate) fn broken(rule: LintRule) -> Node {
             ("tests_passed", Node::Bool(false)),
         ]),
         LintRule::IncompleteItem => xml(("blocking_issues", list(text("The token is logged")))),
-        LintRule::DecisionWithoutId => {
-            let decision =
-                [("decision", text("PostgreSQL")), ("rationale", text("It is there already"))];
-            let context = Node::map([("decisions", list(Node::map(decision)))]);
-            let agent = || Node::map([("agent", text("a-b"))]);
-            let handoff = [("from", agent()), ("to", agent()), ("context", context)];
-            Node::map([("handoff", Node::map(handoff))])
-        }
+        LintRule::DecisionWithoutId => decision_without_id(),
         LintRule::UnclearAcknowledgement => {
             let unclear = [("received", Node::Bool(false)), ("understood", text("somewhat"))];
             Node::map([("acknowledgment", Node::map(unclear))])
         }
-        LintRule::NumberMismatch => {
-            let address = text("https://example.org/shop/issues/42");
-            let number = Node::Number(41.into());
-            Node::map([(
-                "handoff",
-                Node::map([
-                    ("from", text("a-b")),
-                    ("to", text("b-c")),
-                    ("issue_number", number),
-                    ("issue_url", address),
-                ]),
-            )])
-        }
+        LintRule::NumberMismatch => number_of_another_address(),
     }
+}
+
+fn blocking_suggestion() -> Node {
+    let issue = Node::map([
+        ("@severity", Node::text("suggestion")),
+        ("@location", Node::text("src/store.rs:3")),
+        ("#text", Node::text("The token is logged")),
+    ]);
+    Node::map([("issue", issue)])
+}
+
+fn decision_without_id() -> Node {
+    let decision = Node::map([
+        ("decision", Node::text("PostgreSQL")),
+        ("rationale", Node::text("It is there already")),
+    ]);
+    let context = Node::map([("decisions", Node::List(vec![decision]))]);
+    let agent = || Node::map([("agent", Node::text("a-b"))]);
+    let handoff = Node::map([("from", agent()), ("to", agent()), ("context", context)]);
+    Node::map([("handoff", handoff)])
+}
+
+fn number_of_another_address() -> Node {
+    let handoff = Node::map([
+        ("from", Node::text("a-b")),
+        ("to", Node::text("b-c")),
+        ("issue_number", Node::Number(41.into())),
+        ("issue_url", Node::text("https://example.org/shop/issues/42")),
+    ]);
+    Node::map([("handoff", handoff)])
 }
 
 /// An XML handoff with one more field.
