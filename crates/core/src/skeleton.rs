@@ -6,6 +6,7 @@
 
 mod counting;
 mod fields;
+mod frame;
 mod mark;
 mod members;
 mod raise;
@@ -62,13 +63,29 @@ pub fn template(rules: &PackageRules<'_>, about: &str) -> Node {
 
 /// As [`template`], for an agent that cannot go on, where no contract says what it has to tell.
 pub fn stuck_template() -> Node {
-    let list = |about: &str| Node::List(vec![FieldMark::text(TextKind::Any, about).shown()]);
+    Node::map(stuck_marks().map(|(key, mark)| (key, mark.shown())))
+}
+
+/// As [`stuck_template`], with everything else that the rules ask for.
+pub fn stuck_template_for(rules: &PackageRules<'_>) -> Node {
+    let mut sketch = Sketch::of(Node::Map(Vec::new()));
+    for (key, mark) in stuck_marks() {
+        sketch.put(&steps(key), &mark);
+    }
+    improved(sketch, rules).shown
+}
+
+fn stuck_marks() -> [(&'static str, FieldMark); 3] {
+    let list = |about: &str| {
+        let item = FieldMark::text(TextKind::Any, about);
+        FieldMark::new(Wanted::Items(1, Box::new(item)), about)
+    };
     let reason = "what keeps you from going on, in one sentence";
-    Node::map([
-        ("reason", FieldMark::text(TextKind::NoPerson, reason).shown()),
+    [
+        ("reason", FieldMark::text(TextKind::NoPerson, reason)),
         ("blockers", list("what has to be cleared before you can go on")),
         ("attempted", list("what you have tried")),
-    ])
+    ]
 }
 
 /// Every mark of a skeleton, with its path.
@@ -104,7 +121,11 @@ pub fn value_at<'a>(document: &'a Node, path: &str) -> Option<&'a Node> {
 
 fn corrected(document: &Node, rules: &PackageRules<'_>) -> Sketch {
     let has_fields = document.kind() == NodeKind::Map || rules.contract.is_none();
-    let mut sketch = Sketch::of(if has_fields { document.clone() } else { Node::Map(Vec::new()) });
+    improved(Sketch::of(if has_fields { document.clone() } else { Node::Map(Vec::new()) }), rules)
+}
+
+/// Corrects what is wrong until the rules take it.
+fn improved(mut sketch: Sketch, rules: &PackageRules<'_>) -> Sketch {
     let marks = FieldMarks { contract: rules.contract, outcome: rules.outcome };
     // Where the score is too low, every finding counts, whatever the profile.
     let mut profile = rules.profile;
@@ -189,32 +210,60 @@ fn add_items(sketch: &mut Sketch, marks: &FieldMarks<'_>, path: &[PathStep], lea
     }
 }
 
-/// A word may bring other rules with it. Only the words that this skeleton passes with are offered.
+/// A word may bring other rules with it. Only the words that this skeleton passes with are offered,
+/// also where every other choice between the same words is made in the same way.
 fn offer_possible_words(sketch: &mut Sketch, rules: &PackageRules<'_>) {
-    let choices = std::mem::take(&mut sketch.choices);
+    let is_shown =
+        |(path, mark): &(Vec<PathStep>, FieldMark)| at(&sketch.shown, path) == Some(&mark.shown());
+    let mut choices = std::mem::take(&mut sketch.choices);
+    choices.retain(is_shown);
     // Each word costs a look at the whole document.
     let mut n_looks = MOST_WEIGHED / weight(&sketch.sample);
-    for (path, mark) in choices {
-        let Wanted::Word(words) = &mark.wanted else { continue };
-        if at(&sketch.shown, &path) != Some(&mark.shown()) {
-            continue;
-        }
-        let passes = |word: &&String| {
-            sketch.set_sample(&path, Node::text(word.as_str()));
-            sketch.count_again();
-            report(&sketch.sample, rules).refusing(Profile::Strict).next().is_none()
-        };
+    let mut open: Vec<Vec<String>> = choices.iter().map(|(_, mark)| mark.words()).collect();
+    for (index, (path, mark)) in choices.iter().enumerate() {
+        let words = mark.words();
         // The first word passes in any case: the sample has it.
-        let n_tried = if words.len() <= n_looks { words.len() } else { 1 };
-        n_looks = n_looks.saturating_sub(words.len());
-        let tried = words.iter().take(n_tried);
-        let possible: Vec<String> = tried.filter(passes).cloned().collect();
-        sketch.set_sample(&path, Node::text(words.first().map_or("", String::as_str)));
-        sketch.count_again();
-        if !possible.is_empty() && possible != *words {
-            sketch.put(&path, &FieldMark { wanted: Wanted::Word(possible), about: mark.about });
+        let n_tried = if 2 * words.len() <= n_looks { words.len() } else { 1 };
+        n_looks = n_looks.saturating_sub(2 * words.len());
+        let mut possible = Vec::new();
+        for word in words.iter().take(n_tried) {
+            let is_like = |other: usize| {
+                other != index && choices[other].1.words() == words && open[other].contains(word)
+            };
+            let alike = (0..choices.len()).filter(|it| is_like(*it)).map(|it| &choices[it]);
+            if passes_with(sketch, rules, word, path, &alike.collect::<Vec<_>>()) {
+                possible.push(word.clone());
+            }
         }
+        if !possible.is_empty() && possible != words {
+            let wanted = Wanted::Word(possible.clone());
+            sketch.put(path, &FieldMark { wanted, about: mark.about.clone() });
+        }
+        open[index] = possible;
     }
+}
+
+/// True if a word passes at a path, alone and with all of the choices that are alike.
+fn passes_with(
+    sketch: &mut Sketch,
+    rules: &PackageRules<'_>,
+    word: &str,
+    path: &[PathStep],
+    alike: &[&(Vec<PathStep>, FieldMark)],
+) -> bool {
+    let before = sketch.sample.clone();
+    let is_fine = |sketch: &mut Sketch| {
+        sketch.count_again();
+        report(&sketch.sample, rules).refusing(Profile::Strict).next().is_none()
+    };
+    sketch.set_sample(path, Node::text(word));
+    let is_fine_alone = is_fine(sketch);
+    for (other, _) in alike {
+        sketch.set_sample(other, Node::text(word));
+    }
+    let passes = is_fine_alone && (alike.is_empty() || is_fine(sketch));
+    sketch.sample = before;
+    passes
 }
 
 /// About how many characters a document has.

@@ -9,7 +9,7 @@ use super::project;
 const PAGES: &str = "docs/errors";
 
 /// The files whose `fn code` or `fn row` give the codes.
-const SOURCES: &[&str] = &["refusal.rs", "error.rs"];
+const SOURCES: &[&str] = &["refusal.rs", "error.rs", "names.rs"];
 
 /// What stands before a code where one is made on the spot. Up to the code there may be one more argument.
 const MAKERS: &[&str] = &["malformed(", "not_found(", "FailureClass::new(", "StatusCode::"];

@@ -6,7 +6,7 @@ use super::fixture::{Tester, complete, create, plan, step, story, to};
 use crate::acknowledgement::Acknowledgement;
 use crate::command::{Accept, Command, Complete, Create};
 use crate::contract::{Check, Contract, ContractRule, Profile};
-use crate::decide::Decision;
+use crate::decide::{Decision, TemplateRequest};
 use crate::document::Node;
 use crate::lint::{Facts, FileFact};
 use crate::names::AgentId;
@@ -255,4 +255,20 @@ fn a_receiver_is_told_which_checks_failed() {
     assert!(decision.done.question.is_some());
     let paths: Vec<&str> = decision.done.warnings.iter().map(|it| it.path.as_str()).collect();
     assert_eq!(paths, ["received-artifacts", "received-constraints"]);
+}
+
+#[test]
+fn a_template_for_blocked_work_says_what_the_implied_contract_asks_for() {
+    let template = |must: Contract, outcome: Outcome| {
+        let mut tester = at_analyze(super::fixture::pipeline());
+        tester.implied = vec![must];
+        let asked = TemplateRequest { handoff: HandoffNo(1), to: None, outcome: Some(outcome) };
+        crate::decide::template(&tester.run, &asked, tester.ground()).unwrap()
+    };
+    let blocked = template(must("implied/blocked", "owner"), Outcome::Blocked);
+    for key in ["reason", "blockers", "attempted", "owner"] {
+        assert!(blocked.member(key).is_some(), "{key}: {blocked:?}");
+    }
+    let other = template(must("implied/error", "owner"), Outcome::Blocked);
+    assert_eq!(other.member("owner"), None);
 }

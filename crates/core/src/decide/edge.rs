@@ -60,7 +60,7 @@ pub(super) fn check_contract(
     let profile = edge.profile.or(ground.workflow.profile).unwrap_or(asked);
     let declared = edge.contract.as_ref().and_then(|it| ground.workflow.contract(it));
     let contract = declared.or_else(|| match edge.on {
-        Outcome::Blocked => implied(ground, ImpliedWay::Blocked, package),
+        Outcome::Blocked => implied(ground, ImpliedWay::Blocked, &package.document),
         Outcome::Success
         | Outcome::Failure
         | Outcome::NeedsReview
@@ -100,7 +100,7 @@ pub(super) fn check_implied(
     package: &Package,
     profile: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
-    let contract = implied(ground, way, package);
+    let contract = implied(ground, way, &package.document);
     let outcome = match way {
         ImpliedWay::Blocked => Outcome::Blocked,
         ImpliedWay::Error => Outcome::Failure,
@@ -114,9 +114,9 @@ pub(super) fn check_implied(
 fn implied<'a>(
     ground: DecisionContext<'a>,
     way: ImpliedWay,
-    package: &Package,
+    document: &Node,
 ) -> Option<&'a Contract> {
-    let Shape { kind, body } = Shape::of(&package.document);
+    let Shape { kind, body } = Shape::of(document);
     let says_blocked = body.member("status").and_then(Node::scalar_text) == Some("blocked");
     let to = body.member("to").and_then(Node::scalar_text).map(str::trim);
     let is_to_orchestrator = to == Some(AgentId::ORCHESTRATOR);
@@ -193,15 +193,35 @@ pub(super) fn template(
     min_score: Option<u8>,
     outcome: Option<Outcome>,
 ) -> Node {
+    let facts = Facts { parties: Parties::Known, ..Facts::default() };
     let rules = PackageRules {
         contract,
-        facts: &Facts::default(),
+        facts: &facts,
         settings: ground.lint,
         profile: Profile::Strict,
         min_score: min_score.or(ground.lint.min_score),
         outcome,
     };
     skeleton::template(&rules, "what was done, and what the receiver has to know")
+}
+
+/// As [`template`], for an agent that cannot go on, on a way that the workflow may not declare.
+pub(super) fn stuck_template(
+    ground: DecisionContext<'_>,
+    way: Option<ImpliedWay>,
+    min_score: Option<u8>,
+    outcome: Option<Outcome>,
+) -> Node {
+    let facts = Facts { parties: Parties::Known, ..Facts::default() };
+    let rules = PackageRules {
+        contract: way.and_then(|it| implied(ground, it, &skeleton::stuck_template())),
+        facts: &facts,
+        settings: ground.lint,
+        profile: Profile::Strict,
+        min_score: min_score.or(ground.lint.min_score),
+        outcome,
+    };
+    skeleton::stuck_template_for(&rules)
 }
 
 /// The core looks at no file: callers with a disk bring what they saw. The run's position is looked

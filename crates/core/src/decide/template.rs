@@ -2,6 +2,7 @@
 
 use super::accept;
 use super::draft::Draft;
+use super::edge::ImpliedWay;
 use super::route::{FinishedWork, Route, route};
 use super::{DecisionContext, edge};
 use crate::contract::Profile;
@@ -11,7 +12,6 @@ use crate::outcome::Outcome;
 use crate::package::{Format, Package};
 use crate::refusal::Refusal;
 use crate::run::{HandoffNo, Run};
-use crate::skeleton;
 
 /// Where the receiver of a handoff would hand its work.
 #[derive(Debug, Clone, Copy)]
@@ -43,24 +43,38 @@ pub fn template(
         profile: Profile::Strict,
     };
     let workflow = draft.workflow();
-    let (contract, min_score, outcome) =
-        match route(&draft, &accept::work_behind(&draft, &handoff), &work)? {
-            Route::Edge(_, edge, _) | Route::Review(_, edge, _) | Route::PassOn(_, edge, _) => {
-                (edge.contract.as_ref(), edge.min_score, Some(edge.on))
-            }
-            Route::Delegate(_, contract) => (contract, None, None),
-            Route::Escalate => (workflow.escalation.as_ref(), None, None),
-            Route::Return(_, contract) => {
-                let is_success = asked.outcome.is_none_or(|it| it == Outcome::Success);
-                (contract.filter(|_| is_success), None, asked.outcome)
-            }
-            Route::Error(_) | Route::Retry(_) | Route::Ask(..) => (None, None, asked.outcome),
-        };
+    let route = route(&draft, &accept::work_behind(&draft, &handoff), &work)?;
+    let way = implied_way(&route, asked.outcome);
+    let (contract, min_score, outcome) = match route {
+        Route::Edge(_, edge, _) | Route::Review(_, edge, _) | Route::PassOn(_, edge, _) => {
+            (edge.contract.as_ref(), edge.min_score, Some(edge.on))
+        }
+        Route::Delegate(_, contract) => (contract, None, None),
+        Route::Escalate => (workflow.escalation.as_ref(), None, None),
+        Route::Return(_, contract) => {
+            let is_success = asked.outcome.is_none_or(|it| it == Outcome::Success);
+            (contract.filter(|_| is_success), None, asked.outcome)
+        }
+        Route::Ask(_, _, outcome) => (None, None, Some(outcome)),
+        Route::Error(_) | Route::Retry(_) => (None, None, asked.outcome),
+    };
     let contract = contract.and_then(|it| workflow.contract(it));
-    if contract.is_none() && outcome.is_some_and(is_stuck) {
-        return Ok(skeleton::stuck_template());
+    if contract.is_none() && (way.is_some() || outcome.is_some_and(is_stuck)) {
+        return Ok(edge::stuck_template(ground, way, min_score, outcome));
     }
     Ok(edge::template(ground, contract, min_score, outcome))
+}
+
+/// The way that the package goes where the workflow declares no contract for it.
+fn implied_way(route: &Route<'_>, asked: Option<Outcome>) -> Option<ImpliedWay> {
+    let outcome = match route {
+        Route::Error(_) => return Some(ImpliedWay::Error),
+        Route::Edge(_, edge, _) | Route::Review(_, edge, _) => Some(edge.on),
+        Route::Ask(_, _, outcome) => Some(*outcome),
+        Route::Return(..) => asked,
+        Route::PassOn(..) | Route::Delegate(..) | Route::Escalate | Route::Retry(_) => None,
+    };
+    (outcome == Some(Outcome::Blocked)).then_some(ImpliedWay::Blocked)
 }
 
 fn is_stuck(outcome: Outcome) -> bool {

@@ -50,7 +50,7 @@ pub struct StepFact {
 }
 
 impl StepFact {
-    pub(super) fn is_called(&self, word: &str) -> bool {
+    pub(crate) fn is_called(&self, word: &str) -> bool {
         self.id.eq_ignore_ascii_case(word) || self.phase.eq_ignore_ascii_case(word)
     }
 }

@@ -27,24 +27,33 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
             if map.member(claim).and_then(Node::scalar_text).map(str::trim) == Some("false") {
                 let place =
                     if path.is_empty() { (*claim).to_owned() } else { format!("{path}.{claim}") };
-                sink.say_once(LintRule::FailedCheck, body.path(&place), "is false, beside success");
+                sink.say_once(
+                    LintRule::FailedCheck,
+                    body.field_path(&place),
+                    "is false, beside success",
+                );
             }
         }
     }
     for path in TOLD {
-        let Some(Node::Map(members)) = body.fields().at(path) else { continue };
-        for (key, node) in members {
-            if text(node).is_some_and(is_failure) {
-                // The key is the sender's, so it is not repeated.
-                let place = match key.as_str() {
-                    "tests" | "coverage" | "lint" | "type_check" | "security" | "dependencies"
-                    | "build" | "dev_server" => format!("{path}.{key}"),
-                    _ => (*path).to_owned(),
-                };
-                sink.say_once(LintRule::FailedCheck, body.path(&place), "failed, beside success");
-            }
+        for key in body.fields().at(path).map(failed_results).unwrap_or_default() {
+            // The key is the sender's, so it is not repeated.
+            let place = match key {
+                "tests" | "coverage" | "lint" | "type_check" | "security" | "dependencies"
+                | "build" | "dev_server" => format!("{path}.{key}"),
+                _ => (*path).to_owned(),
+            };
+            let message = "failed, beside success";
+            sink.say_once(LintRule::FailedCheck, body.field_path(&place), message);
         }
     }
+}
+
+/// The results of a map that say in words that a check failed, by their keys.
+pub(crate) fn failed_results(map: &Node) -> Vec<&str> {
+    let Node::Map(members) = map else { return Vec::new() };
+    let failed = members.iter().filter(|(_, node)| text(node).is_some_and(is_failure));
+    failed.map(|(key, _)| key.as_str()).collect()
 }
 
 fn claims_success(body: &Body<'_>, kind: DocumentKind) -> bool {

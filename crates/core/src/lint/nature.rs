@@ -1,6 +1,6 @@
 //! What the linter wants of a field, by its path: for the marks of a skeleton.
 
-use super::{artifacts, counts, measure, persons, points, ranges, summary};
+use super::{artifacts, counts, measure, persons, points, ranges, structure, summary};
 
 /// The kinds of fields that a rule looks at in particular.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub(crate) enum FieldNature {
     /// A list of line ranges.
     Ranges,
     Reason,
+    /// When the document was written.
+    Time,
     Plain,
 }
 
@@ -39,6 +41,8 @@ pub(crate) fn nature(path: &str) -> FieldNature {
         FieldNature::Decisions
     } else if path == ranges::FIELD {
         FieldNature::Ranges
+    } else if path == structure::TIMESTAMP {
+        FieldNature::Time
     } else if persons::REASONS.contains(&last) {
         FieldNature::Reason
     } else {
@@ -53,6 +57,11 @@ pub(crate) fn counted_lists(path: &str) -> Vec<(&'static str, Option<&'static st
         .flat_map(|(_, lists, severity)| lists.iter().map(move |list| (*list, *severity)))
         .collect()
 }
+
+pub(crate) use super::failed_checks::failed_results;
+pub(crate) use super::numbers::{bounds, number_in_address};
+pub(crate) use super::structure::usual_statuses;
+pub(crate) use super::vocabulary::{needs_of_items, words_of_field, words_of_member};
 
 /// The words for how urgent a question is.
 pub(crate) const PRIORITIES: &[&str] = points::PRIORITIES;

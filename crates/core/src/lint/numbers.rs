@@ -59,7 +59,7 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
     let judge = |path: &str, kind: NumberKind, other: Other, sink: &mut Sink| {
         let Some(word) = body.fields().at(path).and_then(text).map(str::trim) else { return };
         if !word.is_empty() && !is_placeholder(word) && !kind.holds(word, other) {
-            sink.say_once(LintRule::ImpossibleNumber, body.path(path), kind.message());
+            sink.say_once(LintRule::ImpossibleNumber, body.field_path(path), kind.message());
         }
     };
     if !of_xml.is_empty() {
@@ -73,18 +73,51 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
     }
 }
 
+/// Each number that has the address of the same thing.
+const ADDRESSES: &[(&str, &str)] = &[("issue_number", "issue_url"), ("pr_number", "pr_url")];
+
 /// A number and the address of the same thing.
 fn addresses(body: &Body<'_>, sink: &mut Sink) {
-    for (number, address) in [("issue_number", "issue_url"), ("pr_number", "pr_url")] {
+    for (number, address) in ADDRESSES {
         let at = |path: &str| body.fields().member(path).and_then(text).map(str::trim);
         let (Some(number_there), Some(address)) = (at(number), at(address)) else { continue };
-        let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+        let Some(last) = last_number(address) else { continue };
         let plain = |it: &str| it.trim_start_matches('0').to_owned();
-        if is_number(last) && is_number(number_there) && plain(last) != plain(number_there) {
+        if is_digits(number_there) && plain(last) != plain(number_there) {
             let message = "is not the number in its address";
-            sink.say_once(LintRule::NumberMismatch, body.path(number), message);
+            sink.say_once(LintRule::NumberMismatch, body.field_path(number), message);
         }
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// The digits at the end of an address.
+fn last_number(address: &str) -> Option<&str> {
+    let last = address.trim_end_matches('/').rsplit('/').next()?;
+    is_digits(last).then_some(last)
+}
+
+/// The field with the address of what the field at a path numbers, and the number at its end.
+pub(crate) fn number_in_address(
+    body: &Body<'_>,
+    path: &str,
+) -> Option<(&'static str, Option<u32>)> {
+    let (_, address) = ADDRESSES.iter().find(|(number, _)| *number == path)?;
+    let there = body.fields().member(address).and_then(text).map(str::trim);
+    Some((address, there.and_then(last_number).and_then(|it| it.parse().ok())))
+}
+
+/// The least and the greatest value of the number at a path, counted from the fields of a document.
+pub(crate) fn bounds(path: &str) -> (Option<u32>, Option<u32>) {
+    let kind = XML.iter().chain(ANY).find(|(field, _)| *field == path).map(|(_, kind)| *kind);
+    match kind {
+        Some(NumberKind::Ordinal) => (Some(1), None),
+        Some(NumberKind::Port) => (Some(1), Some(65535)),
+        Some(NumberKind::Percent) => (None, Some(100)),
+        Some(NumberKind::Count) | None => (None, None),
     }
 }
 

@@ -37,7 +37,7 @@ fn phase(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     let is_phase = run.phases.iter().any(|it| it.is_called(word));
     if is_phase && !at.is_called(word) {
         let message = format!("is not `{}`, where the run is", at.id);
-        sink.say(LintRule::StaleWorkflowState, body.path(PHASE), message);
+        sink.say(LintRule::StaleWorkflowState, body.field_path(PHASE), message);
     }
 }
 

@@ -10,7 +10,7 @@ use super::sink::Sink;
 use crate::acknowledgement::Acknowledgement;
 use crate::contract::Body;
 use crate::document::Node;
-use crate::document::kind::DocumentKind;
+use crate::document::kind::{DocumentKind, root};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::view::read::text;
@@ -48,6 +48,9 @@ const SINGLE: &[&str] = &[
     "error",
 ];
 
+/// When the document was written.
+pub(super) const TIMESTAMP: &str = "timestamp";
+
 const STATUSES: &[&str] = &["status", "review_status", "validation_status", "merge_status"];
 
 pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &mut Sink) {
@@ -79,8 +82,10 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &m
 
 /// By the reader that takes it with an accept, so that both say the same.
 fn acknowledgement(body: &Body<'_>, sink: &mut Sink) {
+    // What stands under the root may be no map, and then the body has no fields.
+    let root = root(body.document).map_or("acknowledgment", |(key, _)| key);
     for problem in Acknowledgement::read(body.document, "").err().unwrap_or_default() {
-        let path = body.path(&problem.path);
+        let path = format!("{root}.{}", problem.path);
         sink.say_once(LintRule::UnclearAcknowledgement, path, problem.message);
     }
 }
@@ -91,7 +96,7 @@ fn repeated(body: &Body<'_>, sink: &mut Sink) {
             && items.len() > 1
         {
             let message = format!("is there {} times", items.len());
-            sink.say(LintRule::RepeatedField, body.path(key), message);
+            sink.say(LintRule::RepeatedField, body.field_path(key), message);
         }
     }
 }
@@ -102,20 +107,42 @@ fn statuses(body: &Body<'_>, keys: &[&str], sink: &mut Sink) {
         let is_known = OutcomeClaim::parse(word).meaning != Meaning::Unknown;
         if !is_known && !word.trim().is_empty() && !is_placeholder(word) {
             let message = "is not a status of any document";
-            sink.say_once(LintRule::UnknownStatus, body.path(key), message);
+            sink.say_once(LintRule::UnknownStatus, body.field_path(key), message);
         }
     }
 }
 
+/// The words to offer in the place of a status that no document has.
+pub(crate) fn usual_statuses(kind: DocumentKind, key: &str) -> &'static [&'static str] {
+    match (kind, key) {
+        (DocumentKind::MetadataBlock(_), _) => &["complete", "blocked", "needs_review"],
+        (_, "review_status") => &["approved", "changes_requested"],
+        (_, "validation_status") => &["passed", "failed"],
+        (_, "merge_status") => &["merged", "blocked"],
+        (
+            DocumentKind::XmlHandoff
+            | DocumentKind::WorkflowComplete
+            | DocumentKind::YamlHandoff
+            | DocumentKind::YamlGate
+            | DocumentKind::Acknowledgement(_)
+            | DocumentKind::Payload,
+            _,
+        ) => &["success", "failure", "blocked"],
+    }
+}
+
 fn timestamp(body: &Body<'_>, sink: &mut Sink) {
-    const FIELD: &str = "timestamp";
-    let Some(node) = body.fields().member(FIELD) else { return };
+    let Some(node) = body.fields().member(TIMESTAMP) else { return };
     let word = text(node).map(str::trim);
     if word.is_some_and(|it| it.is_empty() || is_placeholder(it)) || node.is_blank() {
         return;
     }
     if !word.is_some_and(is_time) && !matches!(node, Node::List(_)) {
-        sink.say_once(LintRule::BadTimestamp, body.path(FIELD), "is not a time with its offset");
+        sink.say_once(
+            LintRule::BadTimestamp,
+            body.field_path(TIMESTAMP),
+            "is not a time with its offset",
+        );
     }
 }
 
@@ -142,11 +169,15 @@ fn parties(body: &Body<'_>, sides: [(&str, &str); 2], facts: &Facts, sink: &mut 
         match name {
             Some(name) if is_placeholder(name) || AgentId::parse(name).is_ok() => {}
             Some(_) => {
-                sink.say(LintRule::MissingParty, body.path(path), "is not the id of an agent");
+                sink.say(
+                    LintRule::MissingParty,
+                    body.field_path(path),
+                    "is not the id of an agent",
+                );
             }
             None if matches!(named, Some(Node::List(_))) => {}
             None if side == "to" && may_name_no_receiver(body) => {}
-            None => sink.say(LintRule::MissingParty, body.path(path), "names no agent"),
+            None => sink.say(LintRule::MissingParty, body.field_path(path), "names no agent"),
         }
     }
 }

@@ -47,6 +47,27 @@ const XML_ITEMS: &[(&str, &str, &[&str])] = &[
 const YAML_ITEMS: &[(&str, &str, &[&str])] =
     &[("context.artifacts", "type", &["spec", "code", "doc", "config"])];
 
+/// The field of a gate's type, and its words.
+const GATE: WordList = ("gate.type", &["blocking", "advisory", "automatic"]);
+
+/// The words that the field at a path may hold, counted from the fields of a document.
+pub(crate) fn words_of_field(path: &str) -> Option<&'static [&'static str]> {
+    let mut fields = XML_FIELDS.iter().chain([&GATE]);
+    fields.find(|(field, _)| *field == path).map(|(_, words)| *words)
+}
+
+/// The words that a member of the items of a list may hold.
+pub(crate) fn words_of_member(list: &str, member: &str) -> Option<&'static [&'static str]> {
+    let mut items = XML_ITEMS.iter().chain(YAML_ITEMS);
+    items.find(|(of, key, _)| *of == list && *key == member).map(|(.., words)| *words)
+}
+
+/// What each item of a list has to say.
+pub(crate) fn needs_of_items(list: &str) -> &'static [&'static str] {
+    let mut needs = XML_NEEDS.iter().chain(YAML_NEEDS).chain(METADATA_NEEDS);
+    needs.find(|(of, _)| *of == list).map_or(&[], |(_, keys)| *keys)
+}
+
 /// A list, and what each of its items says.
 const XML_NEEDS: &[(&str, &[&str])] = &[
     ("blocking_issues", &["location", "severity"]),
@@ -62,7 +83,7 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
         DocumentKind::XmlHandoff => {
             for (field, words) in XML_FIELDS {
                 let word = body.fields().member(field).and_then(text);
-                unknown(word, words, || body.path(field), sink);
+                unknown(word, words, || body.field_path(field), sink);
             }
             item_words(body, XML_ITEMS, sink);
             needs(body, XML_NEEDS, sink);
@@ -83,7 +104,7 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
 fn item_words(body: &Body<'_>, table: &[(&'static str, &str, &[&str])], sink: &mut Sink) {
     for (list, key, words) in table {
         for (index, item) in items_of(body, list).iter().enumerate() {
-            let path = || format!("{}[{index}].{key}", body.path(list));
+            let path = || format!("{}[{index}].{key}", body.field_path(list));
             unknown(field(item, key), words, path, sink);
         }
     }
@@ -112,7 +133,7 @@ fn needs(body: &Body<'_>, table: &[(&'static str, &[&str])], sink: &mut Sink) {
             let absent: Vec<&str> =
                 keys.iter().copied().filter(|it| field(item, it).is_none()).collect();
             if !absent.is_empty() {
-                let path = format!("{}[{index}]", body.path(list));
+                let path = format!("{}[{index}]", body.field_path(list));
                 let message = format!("has no {}", absent.join(" and no "));
                 sink.say(LintRule::IncompleteItem, path, message);
             }
@@ -124,19 +145,19 @@ fn decision_ids(body: &Body<'_>, sink: &mut Sink) {
     const LIST: &str = "context.decisions";
     for (index, item) in items_of(body, LIST).iter().enumerate() {
         if matches!(item, Node::Map(_)) && field(item, "id").is_none() {
-            let path = format!("{}[{index}]", body.path(LIST));
+            let path = format!("{}[{index}]", body.field_path(LIST));
             sink.say(LintRule::DecisionWithoutId, path, "has no id");
         }
     }
 }
 
 fn gate_type(body: &Body<'_>, sink: &mut Sink) {
-    const FIELD: &str = "gate.type";
-    let word = body.fields().at(FIELD).and_then(text).map(str::trim);
+    let (field, words) = GATE;
+    let word = body.fields().at(field).and_then(text).map(str::trim);
     let Some(word) = word.filter(|it| !it.is_empty() && !is_placeholder(it)) else { return };
     if GateKind::parse(word).is_none() {
-        let message = "is none of blocking, advisory, automatic";
-        sink.say_once(LintRule::UnknownWord, body.path(FIELD), message);
+        let message = format!("is none of {}", words.join(", "));
+        sink.say_once(LintRule::UnknownWord, body.field_path(field), message);
     }
 }
 

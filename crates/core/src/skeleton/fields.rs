@@ -6,7 +6,7 @@ use super::members;
 use super::sketch::PathStep;
 use crate::contract::{Body, Check, Contract, ContractRule, ValueKind};
 use crate::document::{Node, NodeKind};
-use crate::lint::nature::{FieldNature, counted_lists, nature};
+use crate::lint::nature::{FieldNature, bounds, counted_lists, nature, number_in_address};
 use crate::outcome::Outcome;
 use crate::view::OutcomeClaim;
 
@@ -37,14 +37,19 @@ impl FieldMarks<'_> {
         }
         let field = dotted(&path[..n_keys]);
         let nature = nature(relative(&body, &field));
+        if nature == FieldNature::Time && n_keys == path.len() {
+            return FieldMark::new(Wanted::Time, "when it was written");
+        }
         let generic = FieldMark::generic(text_kind(nature), last_key(path));
         if n_keys < path.len() {
-            return descend(members::item(nature, &generic.about), &path[n_keys + 1..])
+            let list = relative(&body, &field);
+            return descend(members::item(nature, list, &generic.about), &path[n_keys + 1..])
                 .unwrap_or_else(|| FieldMark::generic(TextKind::Any, last_key(path)));
         }
         let counts = self.counts(&body, &field);
         if !counts.is_empty() {
-            return FieldMark::new(Wanted::Number { most: None, counts }, "how many there are");
+            let (least, most) = bounds(relative(&body, &field));
+            return FieldMark::new(Wanted::Number { least, most, counts }, "how many there are");
         }
         generic
     }
@@ -88,17 +93,18 @@ impl FieldMarks<'_> {
             return FieldMark::new(Wanted::Word(self.possible(words)), about);
         }
         let kind = narrowed.kind.or_else(|| usual_kind(nature));
-        let text = |not| FieldMark::new(Wanted::Text(text_kind(nature), not), about.clone());
+        let text = |not| {
+            let is_time = nature == FieldNature::Time;
+            let wanted = if is_time { Wanted::Time } else { Wanted::Text(text_kind(nature), not) };
+            FieldMark::new(wanted, about.clone())
+        };
         match kind {
             Some(ValueKind::Bool) => {
                 FieldMark::new(truth(&narrowed.not).unwrap_or(Wanted::TrueOrFalse), about)
             }
-            Some(ValueKind::Number) => {
-                let counts = self.counts(body, field);
-                FieldMark::new(Wanted::Number { most: narrowed.most, counts }, about)
-            }
+            Some(ValueKind::Number) => FieldMark::new(self.number_at(body, field), about),
             Some(ValueKind::List) => {
-                let item = members::item(nature, &about);
+                let item = members::item(nature, relative(body, field), &about);
                 FieldMark::new(Wanted::Items(narrowed.least.max(1), Box::new(item)), about)
             }
             Some(ValueKind::Map) => members::map(&about),
@@ -111,7 +117,7 @@ impl FieldMarks<'_> {
     }
 
     /// The words that fit the outcome; all of them where none says one.
-    fn possible(&self, words: Vec<String>) -> Vec<String> {
+    pub(super) fn possible(&self, words: Vec<String>) -> Vec<String> {
         let fits = |it: &String| {
             self.outcome.is_some_and(|outcome| OutcomeClaim::parse(it).outcome() == Some(outcome))
         };
@@ -148,13 +154,25 @@ impl FieldMarks<'_> {
         counts
     }
 
-    /// The greatest value that the contract allows for the number at a path.
+    /// The greatest value that the contract and the linter allow for the number at a path.
     pub(super) fn most_at(&self, body: &Body<'_>, field: &str) -> Option<u32> {
         let mut narrowed = Narrowed::default();
         for rule in self.rules(body, field) {
             narrowed.add(&rule.check);
         }
-        narrowed.most
+        let (_, most) = bounds(relative(body, field));
+        narrowed.most.into_iter().chain(most).min()
+    }
+
+    /// A number at a path, with everything that limits it.
+    pub(super) fn number_at(&self, body: &Body<'_>, field: &str) -> Wanted {
+        let counts = self.counts(body, field);
+        let address = number_in_address(body, relative(body, field));
+        if let Some(number) = address.and_then(|(_, number)| number).filter(|it| *it > 0) {
+            return Wanted::Number { least: Some(number), most: Some(number), counts };
+        }
+        let (least, _) = bounds(relative(body, field));
+        Wanted::Number { least, most: self.most_at(body, field), counts }
     }
 }
 
@@ -216,6 +234,7 @@ fn usual_kind(nature: FieldNature) -> Option<ValueKind> {
         | FieldNature::Context
         | FieldNature::Measured
         | FieldNature::Reason
+        | FieldNature::Time
         | FieldNature::Plain => None,
     }
 }
@@ -231,6 +250,7 @@ pub(super) fn text_kind(nature: FieldNature) -> TextKind {
         | FieldNature::Decisions
         | FieldNature::Ranges
         | FieldNature::Reason
+        | FieldNature::Time
         | FieldNature::Plain => TextKind::Any,
     }
 }
@@ -264,7 +284,7 @@ fn abouts(rules: &[&ContractRule]) -> String {
     abouts.join("; ")
 }
 
-fn dotted(path: &[PathStep]) -> String {
+pub(super) fn dotted(path: &[PathStep]) -> String {
     let keys = path.iter().filter_map(|it| match it {
         PathStep::Key(key) => Some(key.as_str()),
         PathStep::Item(_) => None,
@@ -272,7 +292,7 @@ fn dotted(path: &[PathStep]) -> String {
     keys.collect::<Vec<_>>().join(".")
 }
 
-fn last_key(path: &[PathStep]) -> &str {
+pub(super) fn last_key(path: &[PathStep]) -> &str {
     let keys = path.iter().rev().filter_map(|it| match it {
         PathStep::Key(key) => Some(key.as_str()),
         PathStep::Item(_) => None,
@@ -286,7 +306,7 @@ fn last_key(path: &[PathStep]) -> &str {
 }
 
 /// A path as it is counted from the fields of a document.
-fn relative<'a>(body: &Body<'_>, path: &'a str) -> &'a str {
+pub(super) fn relative<'a>(body: &Body<'_>, path: &'a str) -> &'a str {
     let inside = body.inside.and_then(|(root, _)| path.strip_prefix(root)?.strip_prefix('.'));
     inside.unwrap_or(path)
 }

@@ -20,12 +20,17 @@ pub(super) enum Wanted {
     Path,
     /// Lines of a file: `path:start-end`.
     Lines,
+    /// The id of an agent.
+    Agent,
+    /// A time with its offset.
+    Time,
     /// One of these words.
     Word(Vec<String>),
     TrueOrFalse,
     /// `true`, `false` or `null`: nothing else is possible.
     Literal(Node),
     Number {
+        least: Option<u32>,
         most: Option<u32>,
         counts: Vec<ItemCount>,
     },
@@ -62,6 +67,8 @@ const GENERIC: &str = "what belongs in ";
 const SAMPLE: &str = "Moved 3 sessions to PostgreSQL in `src/store.rs`; every test passes";
 const SAMPLE_PATH: &str = "src/store.rs";
 const SAMPLE_LINES: &str = "src/store.rs:1-3";
+const SAMPLE_AGENT: &str = "implementer";
+const SAMPLE_TIME: &str = "2026-01-31T12:00:00Z";
 
 /// How a mark begins. Everything else between `<` and `>` is the sender's own.
 const BEGINNINGS: &[&str] = &[
@@ -72,6 +79,8 @@ const BEGINNINGS: &[&str] = &[
     "text of ",
     "a path ",
     "a range of lines ",
+    "the id of an agent ",
+    "a time ",
     "one of `",
     "the word `",
     "true or false, ",
@@ -90,6 +99,12 @@ pub(crate) fn is_mark(text: &str) -> bool {
     inside.is_some_and(|it| it.contains(": ") && BEGINNINGS.iter().any(|head| it.starts_with(head)))
 }
 
+impl Wanted {
+    pub(super) fn words(words: &[&str]) -> Self {
+        Self::Word(words.iter().map(|it| (*it).to_owned()).collect())
+    }
+}
+
 impl FieldMark {
     pub(super) fn new(wanted: Wanted, about: impl Into<String>) -> Self {
         Self { wanted, about: about.into() }
@@ -103,6 +118,11 @@ impl FieldMark {
     /// True where nothing is known of the field.
     pub(super) fn is_generic(&self) -> bool {
         self.wanted == Wanted::Text(TextKind::Any, Vec::new()) && self.about.starts_with(GENERIC)
+    }
+
+    /// The words to choose from; none where something else is wanted.
+    pub(super) fn words(&self) -> Vec<String> {
+        if let Wanted::Word(words) = &self.wanted { words.clone() } else { Vec::new() }
     }
 
     pub(super) fn text(kind: TextKind, about: impl Into<String>) -> Self {
@@ -124,6 +144,8 @@ impl FieldMark {
             Wanted::Text(..)
             | Wanted::Path
             | Wanted::Lines
+            | Wanted::Agent
+            | Wanted::Time
             | Wanted::Word(_)
             | Wanted::TrueOrFalse
             | Wanted::Literal(_)
@@ -147,6 +169,8 @@ impl FieldMark {
             Wanted::Text(..)
             | Wanted::Path
             | Wanted::Lines
+            | Wanted::Agent
+            | Wanted::Time
             | Wanted::Word(_)
             | Wanted::TrueOrFalse
             | Wanted::Literal(_)
@@ -164,17 +188,20 @@ impl FieldMark {
             Wanted::Text(kind, not) => format!("{}, not {}", kind.words(), quoted(not, " or ")),
             Wanted::Path => "a path relative to the project's root".to_owned(),
             Wanted::Lines => "a range of lines as `path:start-end`".to_owned(),
+            Wanted::Agent => format!("the id of an agent such as `{SAMPLE_AGENT}`"),
+            Wanted::Time => format!("a time such as `{SAMPLE_TIME}`"),
             Wanted::Word(words) if words.len() == 1 => format!("the word {}", quoted(words, "")),
             Wanted::Word(words) => format!("one of {}", quoted(words, ", ")),
             Wanted::TrueOrFalse => "true or false, without quotes".to_owned(),
             Wanted::Literal(node) => {
                 format!("{}, without quotes", node.scalar_text().unwrap_or("null"))
             }
-            Wanted::Number { most, counts } => {
+            Wanted::Number { least, most, counts } => {
                 let most = most.map_or(String::new(), |it| format!(" up to {it}"));
+                let least = least.map_or(String::new(), |it| format!(", not less than {it}"));
                 let counts: String =
                     counts.iter().map(|it| format!(", not less than {}", it.words())).collect();
-                format!("a number{most}{counts}, without quotes")
+                format!("a number{most}{least}{counts}, without quotes")
             }
             Wanted::SameAs(path) => format!("the same as `{path}`"),
             Wanted::AnyMap => "a map, without quotes".to_owned(),
@@ -190,13 +217,17 @@ impl FieldMark {
             Wanted::Text(..) => Node::text(SAMPLE),
             Wanted::Path => Node::text(SAMPLE_PATH),
             Wanted::Lines => Node::text(SAMPLE_LINES),
+            Wanted::Agent => Node::text(SAMPLE_AGENT),
+            Wanted::Time => Node::text(SAMPLE_TIME),
             Wanted::Word(words) => Node::text(words.first().map_or("", String::as_str)),
-            Wanted::TrueOrFalse => Node::Bool(true),
+            // Where a check that failed is refused, this finds it out.
+            Wanted::TrueOrFalse => Node::Bool(false),
             Wanted::Literal(node) => node.clone(),
-            Wanted::Number { counts, .. } => {
+            Wanted::Number { least, counts, .. } => {
                 let body = Body::of(document);
                 let n_items = counts.iter().map(|it| it.n_in(&body)).max().unwrap_or(0);
-                Node::count(u64::try_from(n_items).unwrap_or(u64::MAX))
+                let n_items = u64::try_from(n_items).unwrap_or(u64::MAX);
+                Node::count(n_items.max(least.map_or(0, u64::from)))
             }
             Wanted::SameAs(path) => {
                 Body::of(document).at(path).cloned().unwrap_or_else(|| Node::text(SAMPLE))
@@ -234,14 +265,14 @@ impl TextKind {
 pub(super) fn sample_of_mark(mark: &str) -> Node {
     let inside = mark.trim_start_matches('<');
     let begins = |head: &str| inside.starts_with(head);
-    if begins("true") {
+    if begins("true, ") {
         Node::Bool(true)
-    } else if begins("false") {
+    } else if begins("false") || begins("true or false") {
         Node::Bool(false)
     } else if begins("null") {
         Node::Null
     } else if begins("a number") {
-        Node::count(0)
+        Node::count(least_of_mark(inside))
     } else if begins("a map") {
         Node::map([("note", Node::text(SAMPLE))])
     } else if begins("a list") {
@@ -252,9 +283,19 @@ pub(super) fn sample_of_mark(mark: &str) -> Node {
         Node::text(SAMPLE_PATH)
     } else if begins("a range") {
         Node::text(SAMPLE_LINES)
+    } else if begins("the id of an agent") {
+        Node::text(SAMPLE_AGENT)
+    } else if begins("a time") {
+        Node::text(SAMPLE_TIME)
     } else {
         Node::text(SAMPLE)
     }
+}
+
+/// The least value that the mark of a number names.
+fn least_of_mark(inside: &str) -> u64 {
+    let said = inside.split(": ").next().unwrap_or_default().split(", not less than ").skip(1);
+    said.filter_map(|it| it.split(',').next()?.parse().ok()).max().unwrap_or(0)
 }
 
 fn quoted(words: &[String], between: &str) -> String {
@@ -303,8 +344,11 @@ mod tests {
             Wanted::Literal(Node::Bool(true)),
             Wanted::Literal(Node::Bool(false)),
             Wanted::Literal(Node::Null),
-            Wanted::Number { most: None, counts: Vec::new() },
-            Wanted::Number { most: Some(0), counts: vec![count] },
+            Wanted::Number { least: None, most: None, counts: Vec::new() },
+            Wanted::Number { least: None, most: Some(0), counts: vec![count] },
+            Wanted::Number { least: Some(1), most: Some(65535), counts: Vec::new() },
+            Wanted::Agent,
+            Wanted::Time,
             Wanted::SameAs("a.b".to_owned()),
             Wanted::AnyMap,
             Wanted::ShortList(2),

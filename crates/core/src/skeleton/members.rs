@@ -3,13 +3,13 @@
 
 use super::fields::text_kind;
 use super::mark::{FieldMark, TextKind, Wanted};
-use crate::lint::nature::{FieldNature, PRIORITIES};
+use crate::lint::nature::{FieldNature, PRIORITIES, words_of_member};
 
 /// In front of the names of the parts that each item of a list has.
 const EACH_WITH: &[&str] = &[", each with ", " each with ", ", with its "];
 
-/// One item of a list.
-pub(super) fn item(nature: FieldNature, about: &str) -> FieldMark {
+/// One item of the list at a path, counted from the fields of a document.
+pub(super) fn item(nature: FieldNature, list: &str, about: &str) -> FieldMark {
     let (what, named) = split(about);
     let usual: &[&str] = match nature {
         FieldNature::Artifacts => &["path"],
@@ -21,6 +21,7 @@ pub(super) fn item(nature: FieldNature, about: &str) -> FieldMark {
         | FieldNature::Context
         | FieldNature::Measured
         | FieldNature::Reason
+        | FieldNature::Time
         | FieldNature::Plain => &[],
     };
     let mut names = named;
@@ -35,7 +36,7 @@ pub(super) fn item(nature: FieldNature, about: &str) -> FieldMark {
     // The list's own words stand where its items say what they are.
     let main = usual.first().filter(|it| names.contains(it)).or(names.first()).copied();
     let mark = |name: &&str| {
-        let mark = member(name);
+        let mark = member_of(list, name);
         let mark =
             if Some(*name) == main { FieldMark { about: what.clone(), ..mark } } else { mark };
         ((*name).to_owned(), mark)
@@ -63,15 +64,23 @@ pub(super) fn map(about: &str) -> FieldMark {
     FieldMark::new(Wanted::Members(names.iter().map(mark).collect()), about)
 }
 
+/// A member of the items of a list: some have words of their own.
+pub(super) fn member_of(list: &str, name: &str) -> FieldMark {
+    let mark = member(name);
+    match words_of_member(list, name) {
+        Some(words) => FieldMark { wanted: Wanted::words(words), ..mark },
+        None => mark,
+    }
+}
+
 /// A member, by the names that are in use.
 fn member(name: &str) -> FieldMark {
-    let words = |words: &[&str]| Wanted::Word(words.iter().map(|it| (*it).to_owned()).collect());
     let text = |about: &str| FieldMark::text(TextKind::Any, about);
     match name {
         "path" | "file" => FieldMark::new(Wanted::Path, "where it is"),
-        "priority" => FieldMark::new(words(PRIORITIES), "how urgent it is"),
+        "priority" => FieldMark::new(Wanted::words(PRIORITIES), "how urgent it is"),
         "severity" => {
-            FieldMark::new(words(&["critical", "important", "suggestion"]), "how bad it is")
+            FieldMark::new(Wanted::words(&["critical", "important", "suggestion"]), "how bad it is")
         }
         "id" => text("a short name for it, such as D-1"),
         "decision" => text("what was decided"),

@@ -63,14 +63,17 @@ fn add(sketch: &mut Sketch, marks: &FieldMarks<'_>, field: &str) {
         "validation_request.items" => list(text("what a person is to look at")),
         "context.artifacts" => list(super::members::item(
             crate::lint::nature::FieldNature::Artifacts,
+            field,
             "every file that was made",
         )),
         "context.decisions" => list(super::members::item(
             crate::lint::nature::FieldNature::Decisions,
+            field,
             "what was decided",
         )),
         "context.open_questions" => list(super::members::item(
             crate::lint::nature::FieldNature::Questions,
+            field,
             "what is still open",
         )),
         "verification.command_output" => text("the command that was run, and what it printed"),

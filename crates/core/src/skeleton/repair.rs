@@ -1,9 +1,10 @@
 //! What becomes of a value that a rule of the linter refuses. Each rule has its way: a new rule does
 //! not compile without one.
 
-use super::fields::FieldMarks;
+use super::fields::{FieldMarks, last_key};
 use super::mark::{FieldMark, TextKind, Wanted};
 use super::sketch::{PathStep, Sketch, at, below, steps};
+use super::{frame, members};
 use crate::contract::Body;
 use crate::document::Node;
 use crate::lint::nature::PRIORITIES;
@@ -55,9 +56,28 @@ pub(super) fn repair(
             sketch.put(&below(above, "command_output"), &mark);
         }
         LintRule::CountMismatch => correct_count(sketch, marks, &path),
+        LintRule::StaleWorkflowState if last_key(&path) == "phase" => {
+            frame::correct_phase(sketch, marks, facts, &path);
+        }
         LintRule::StaleWorkflowState => {
             let about = "Baton knows where the run is; this is not what it knows";
             put_instead(sketch, &path, FieldMark::new(Wanted::Literal(Node::Null), about));
+        }
+        LintRule::MissingParty => frame::name_party(sketch, &path),
+        LintRule::RepeatedField => replace(sketch, marks, &path),
+        LintRule::UnknownStatus => frame::correct_status(sketch, marks, &path),
+        LintRule::BadTimestamp => frame::correct_time(sketch, marks, &path),
+        LintRule::UnknownWord => frame::correct_word(sketch, marks, &path),
+        LintRule::ImpossibleNumber => frame::correct_number(sketch, marks, &path),
+        LintRule::NumberMismatch => frame::follow_address(sketch, marks, &path),
+        LintRule::FailedCheck => frame::correct_check(sketch, marks, &path),
+        LintRule::IncompleteItem => frame::complete_item(sketch, marks, &path),
+        LintRule::DecisionWithoutId => {
+            let mark = members::member_of("context.decisions", "id");
+            add_part(sketch, marks, &path, ("decision", "id"), &mark);
+        }
+        LintRule::UnclearAcknowledgement => {
+            frame::correct_acknowledgement(sketch, marks, &path);
         }
         LintRule::BlankField
         | LintRule::Placeholder
@@ -107,30 +127,30 @@ fn text_place(sketch: &Sketch, path: &[PathStep], keys: &[&str]) -> Vec<PathStep
     key.map_or_else(|| path.to_vec(), |it| below(path, it))
 }
 
-/// Adds what an item lacks. A text becomes the main member of a map.
-fn add_part(
+/// Adds what an item lacks. A text becomes the main member of a map. Beside a text of XML a part is
+/// an attribute.
+pub(super) fn add_part(
     sketch: &mut Sketch,
     marks: &FieldMarks<'_>,
     path: &[PathStep],
     (main, part): (&str, &str),
     mark: &FieldMark,
 ) {
+    if let Some(Node::Text(_)) = at(&sketch.sample, path) {
+        sketch.wrap(path, main);
+    }
     match at(&sketch.sample, path) {
-        Some(Node::Text(text)) => {
-            let text = text.clone();
-            sketch.keep(path, Node::Map(vec![(main.to_owned(), Node::Text(text))]));
-            sketch.put(&below(path, part), mark);
-        }
         Some(Node::Map(members)) => {
             let attribute = format!("@{part}");
             let has = |key: &str| members.iter().any(|(it, _)| it == key);
-            let key = if has(&attribute) && !has(part) { attribute.as_str() } else { part };
+            let is_attribute = !has(part) && (has(&attribute) || has("#text"));
+            let key = if is_attribute { attribute.as_str() } else { part };
             put_instead(sketch, &below(path, key), mark.clone());
         }
+        Some(Node::Text(_)) | None => {}
         Some(Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_)) => {
             replace(sketch, marks, path);
         }
-        None => {}
     }
 }
 
@@ -158,7 +178,8 @@ pub(super) fn correct_count(sketch: &mut Sketch, marks: &FieldMarks<'_>, path: &
     let n_counted = counts.iter().map(|it| it.n_in(&body)).max().unwrap_or(0);
     let Some(most) = most.filter(|it| usize::try_from(*it).is_ok_and(|it| it < n_counted)) else {
         let about = marks.at(&sketch.sample, path).about;
-        put_instead(sketch, path, FieldMark::new(Wanted::Number { most, counts }, about));
+        let wanted = marks.number_at(&Body::of(&sketch.sample), &field);
+        put_instead(sketch, path, FieldMark::new(wanted, about));
         return;
     };
     let most_items = usize::try_from(most).unwrap_or(usize::MAX);

@@ -86,6 +86,16 @@ impl Sketch {
         place(&mut self.sample, path, value);
     }
 
+    /// Makes the value at a path, kept or a mark, the only member of a map.
+    pub(super) fn wrap(&mut self, path: &[PathStep], key: &str) {
+        for tree in [&mut self.shown, &mut self.sample] {
+            if let Some(node) = at_mut(tree, path) {
+                let inner = std::mem::replace(node, Node::Null);
+                *node = Node::Map(vec![(key.to_owned(), inner)]);
+            }
+        }
+    }
+
     /// The kept value at a path; none where a mark stands.
     pub(super) fn kept(&self, path: &[PathStep]) -> Option<&Node> {
         let (shown, sample) = (at(&self.shown, path)?, at(&self.sample, path)?);
@@ -131,6 +141,8 @@ impl Sketch {
             Wanted::Text(..)
             | Wanted::Path
             | Wanted::Lines
+            | Wanted::Agent
+            | Wanted::Time
             | Wanted::Word(_)
             | Wanted::TrueOrFalse
             | Wanted::Literal(_)

@@ -41,7 +41,7 @@ fn correct(
     let field = |kind: TextKind| FieldMark::text(kind, own().about);
     match rule {
         LintRule::InvisibleCharacter => sketch.keep(path, Node::Text(visible(text))),
-        LintRule::Placeholder if is_mark(text.trim()) && own().is_generic() => {
+        LintRule::Placeholder if may_stay(path, text.trim()) && own().is_generic() => {
             // It stays: it says more than Baton knows.
             sketch.set_sample(path, sample_of_mark(text.trim()));
         }
@@ -83,8 +83,27 @@ fn correct(
         | LintRule::ClaimWithoutEvidence
         | LintRule::CountMismatch
         | LintRule::StaleWorkflowState
-        | LintRule::WrongRange => {}
+        | LintRule::WrongRange
+        | LintRule::MissingParty
+        | LintRule::RepeatedField
+        | LintRule::UnknownStatus
+        | LintRule::BadTimestamp
+        | LintRule::UnknownWord
+        | LintRule::ImpossibleNumber
+        | LintRule::FailedCheck
+        | LintRule::IncompleteItem
+        | LintRule::DecisionWithoutId
+        | LintRule::UnclearAcknowledgement
+        | LintRule::NumberMismatch => {}
     }
+}
+
+/// True for a mark that passes in its place, once it is filled in as it says.
+fn may_stay(path: &[PathStep], text: &str) -> bool {
+    let passes = |sample: &Node| {
+        sample.as_text().is_none_or(|it| rules_of_text(last_key(path), it).is_empty())
+    };
+    is_mark(text) && passes(&sample_of_mark(text))
 }
 
 /// What a template had there may say what is wanted.

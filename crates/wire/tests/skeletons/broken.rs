@@ -43,6 +43,46 @@ const FIELDS: &[&str] = &[
     "gate",
     "verification",
     "api_token",
+    "from",
+    "to",
+    "from.agent",
+    "to.agent",
+    "timestamp",
+    "type",
+    "priority",
+    "workspace_type",
+    "merge_strategy",
+    "issue_number",
+    "issue_url",
+    "pr_number",
+    "pr_url",
+    "port",
+    "coverage",
+    "review_status",
+    "validation_status",
+    "merge_status",
+    "fixes_applied",
+    "failures",
+    "metrics.review_iterations",
+    "metrics.total_commits",
+    "metrics.coverage",
+    "gate.type",
+    "validation.tests",
+    "validation.misc",
+    "validation_summary",
+    "tests_passed",
+    "verification.build_passes",
+    "verification.coverage_percent",
+    "handoff.next_agent",
+    "handoff.next_phase",
+    "handoff.blockers",
+    "received",
+    "understood",
+    "understood.task",
+    "starting",
+    "action",
+    "questions",
+    "blockers",
     "x.y.z",
 ];
 
@@ -86,6 +126,27 @@ const TEXTS: &[&str] = &[
     "src/missing.rs:1-2",
     "human",
     "critical",
+    "shipped",
+    "pending",
+    "needs_review",
+    "yesterday",
+    "2026-01-31T12:00:00Z",
+    "a-b",
+    "A B",
+    "https://example.org/shop/issues/42",
+    "https://example.org/shop/issues/0",
+    "-1",
+    "340%",
+    "passed (3/9)",
+    "2 tests failed",
+    "suggestion",
+    "feature",
+    "advisory",
+    "partial",
+    "full",
+    "request_clarification",
+    "<the id of an agent such as `implementer`: who gets it>",
+    "<a time such as `2026-01-31T12:00:00Z`: when it was written>",
 ];
 
 const MEMBERS: &[&str] = &[
@@ -103,6 +164,13 @@ const MEMBERS: &[&str] = &[
     "sha256",
     "status",
     "type",
+    "location",
+    "@location",
+    "sha",
+    "id",
+    "description",
+    "agent",
+    "task",
 ];
 
 /// A package for a contract, broken at random.
@@ -114,11 +182,12 @@ pub(crate) fn package(contract: Option<&Contract>, dice: &mut Dice) -> Node {
         }
         let fields: Vec<&str> =
             std::iter::once(&rule.field).chain(&rule.others).map(String::as_str).collect();
-        let value = match &rule.check {
-            Check::OneOf(words) | Check::NoneOf(words) if dice.roll(2) == 0 => {
-                Node::text(dice.pick(words).as_str())
-            }
-            _ => value(dice, 2),
+        let value = if let Check::OneOf(words) | Check::NoneOf(words) = &rule.check
+            && dice.roll(2) == 0
+        {
+            Node::text(dice.pick(words).as_str())
+        } else {
+            value(dice, 2)
         };
         let field = fields[dice.roll(fields.len())];
         set(&mut document, field, value);
@@ -126,13 +195,14 @@ pub(crate) fn package(contract: Option<&Contract>, dice: &mut Dice) -> Node {
             set(&mut document, &when.field, Node::text(*dice.pick(TEXTS)));
         }
     }
-    for _ in 0..dice.roll(6) {
+    for _ in 0..dice.roll(12) {
         let field = *dice.pick(FIELDS);
         set(&mut document, field, value(dice, 3));
     }
-    match dice.roll(8) {
-        0 => Node::map([("handoff", document)]),
+    match dice.roll(10) {
+        0 | 3 | 4 => Node::map([("handoff", document)]),
         1 => Node::map([("workflow-complete", document)]),
+        5 => Node::map([("acknowledgment", document)]),
         2 if dice.roll(10) == 0 => value(dice, 2),
         _ => document,
     }

@@ -9,7 +9,7 @@ mod rules;
 
 use baton_core::contract::{Contract, Profile};
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, FileFact, LintSubject, RunFact, Settings};
+use baton_core::lint::{self, Facts, FileFact, LintSubject, Parties, RunFact, Settings, StepFact};
 use baton_core::outcome::Outcome;
 use baton_core::skeleton::{self, PackageRules};
 use baton_wire::formats::{self, Format};
@@ -31,12 +31,15 @@ fn facts() -> Facts {
     let file = FileFact::File { n_lines: Some(20), sha256: Some("0".repeat(64)) };
     let files =
         [("src/missing.rs".to_owned(), FileFact::Missing), ("src/store.rs".to_owned(), file)];
+    let step = |id: &str, phase: &str| StepFact { id: id.to_owned(), phase: phase.to_owned() };
     let run = RunFact {
         workflow: "story-pipeline".to_owned(),
         steps: vec!["analyze".to_owned(), "implement".to_owned()],
         visited: vec!["analyze".to_owned()],
+        at: Some(step("implement", "implementation")),
+        phases: vec![step("analyze", "architecture"), step("implement", "implementation")],
     };
-    Facts { files: files.into(), run: Some(run) }
+    Facts { files: files.into(), run: Some(run), parties: Parties::InDocument }
 }
 
 /// What still refuses a document in strict.

@@ -89,6 +89,11 @@ fn plain(mark: &str, dice: &mut Dice) -> Option<Node> {
             Node::text(*dice.pick(PATHS))
         }
         None if mark.starts_with("a range of lines ") => Node::text("src/store.rs:3-9"),
+        None if mark.starts_with("the id of an agent such as ")
+            || mark.starts_with("a time such as ") =>
+        {
+            Node::text(quoted(mark)[0])
+        }
         None if mark == "text" || mark.starts_with("text ") || mark.starts_with("text,") => {
             let not = mark.split_once(", not ").map_or(Vec::new(), |(_, not)| quoted(not));
             let text = *dice.pick(TEXTS);
@@ -115,9 +120,12 @@ fn dependent(mark: &str, document: &Node, dice: &mut Dice) -> Node {
     Node::Number(Number::parse(&number.to_string()).unwrap())
 }
 
-/// "the items of `list` whose `key` is `word`"
+/// "1", or "the items of `list` whose `key` is `word`"
 fn count(body: &Body<'_>, said: &str) -> usize {
     let names = quoted(said);
+    if names.is_empty() {
+        return said.parse().unwrap();
+    }
     let items = body.at(names[0]).and_then(items).unwrap_or_default();
     let is_counted = |it: &&Node| match names[1..] {
         [key, word] => {
