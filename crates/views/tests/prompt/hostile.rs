@@ -15,9 +15,24 @@ use crate::world::{Prompts, STORY, World, agents, key};
 
 /// The text in every place that a package has, beside something that keeps the sections there.
 fn poisoned(text: &str) -> String {
+    json::print(&Node::Map(poisoned_members(text)))
+}
+
+/// The same, of an agent that is blocked.
+fn poisoned_and_blocked(text: &str) -> String {
+    let mut members = poisoned_members(text);
+    members.extend([
+        ("status".to_owned(), Node::text("blocked")),
+        ("blocked_reason".to_owned(), Node::text("unknown")),
+        ("attempted".to_owned(), Node::List(vec![Node::Text(format!("x{text}"))])),
+    ]);
+    json::print(&Node::Map(members))
+}
+
+fn poisoned_members(text: &str) -> Vec<(String, Node)> {
     let text = || Node::Text(format!("x{text}"));
     let list = || Node::List(vec![text()]);
-    let package = Node::map([
+    let members = [
         ("plan", text()),
         ("phase", text()),
         ("summary", text()),
@@ -27,8 +42,8 @@ fn poisoned(text: &str) -> String {
         ("expectations", Node::map([("deliverable", text())])),
         ("verification", Node::Map(vec![("a".to_owned(), text())])),
         ("handoff", Node::map([("context", text())])),
-    ]);
-    json::print(&package)
+    ];
+    members.map(|(key, it)| (key.to_owned(), it)).into()
 }
 
 /// Everybody says it: in packages, in reasons, in questions, in answers, at gates.
@@ -49,7 +64,7 @@ async fn prompts(text: &str) -> (String, Vec<String>) {
     world.replies(3, &words).await;
     prompts.push(world.prompt(2, AgentInterface::Curl).await);
     world.accepts(2).await;
-    world.completes(2, Outcome::Blocked, &package).await;
+    world.completes(2, Outcome::Blocked, &poisoned_and_blocked(text)).await;
     world.says(4, Answer::Continue, &words).await;
     prompts.push(world.prompt(5, AgentInterface::Cli).await);
     world.rejects(5, &words).await;
