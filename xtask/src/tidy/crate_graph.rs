@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn what_tests_may_use_the_code_may_not() {
-        check_problems("baton-store", "baton-core", DependencyKind::Normal, 0);
-        check_problems("baton-store", "baton-core", DependencyKind::Dev, 0);
-        check_problems("baton-store", "baton-store-tests", DependencyKind::Dev, 0);
-        check_problems("baton-store", "baton-store-tests", DependencyKind::Normal, 1);
-        check_problems("baton-store", "baton-store-tests", DependencyKind::Build, 1);
+        check_problems("baton-engine", "baton-core", DependencyKind::Normal, 0);
+        check_problems("baton-engine", "baton-core", DependencyKind::Dev, 0);
+        check_problems("baton-engine", "baton-store-tests", DependencyKind::Dev, 0);
+        check_problems("baton-engine", "baton-store-tests", DependencyKind::Normal, 1);
+        check_problems("baton-engine", "baton-store-tests", DependencyKind::Build, 1);
         check_problems("baton-core", "baton-wire", DependencyKind::Dev, 1);
     }
 

