@@ -66,14 +66,22 @@ pub enum Meaning {
     Unknown,
 }
 
+/// How other systems name the two sides. Without them such a document would be taken for the
+/// holder's own.
+const OTHER_SENDERS: &[&str] = &["from_agent", "fromAgent", "source_agent", "sourceAgent"];
+const OTHER_RECEIVERS: &[&str] = &["to_agent", "toAgent", "target_agent", "targetAgent"];
+
 impl View {
     pub fn of(document: &Node) -> Self {
         let Shape { kind, body } = Shape::of(document);
         let owned = |paths: &[&str]| first_text(body, paths).map(str::to_owned);
         Self {
             kind,
-            sender: owned(&["from.agent", "from", "agent"]),
-            receiver: owned(&["to.agent", "to", "handoff.next_agent", "next_agent"]),
+            sender: owned(&[&["from.agent", "from", "agent"], OTHER_SENDERS].concat()),
+            receiver: owned(
+                &[&["to.agent", "to", "handoff.next_agent", "next_agent"], OTHER_RECEIVERS]
+                    .concat(),
+            ),
             external_id: owned(&["id", "handoff_id"]),
             subject: Subject::of(body),
             claim: OutcomeClaim::of(kind, body),

@@ -53,7 +53,7 @@ use baton_store::{
 };
 use baton_wire::builtin;
 use jiff::Timestamp;
-use tokio::sync::{RwLock, RwLockReadGuard, watch};
+use tokio::sync::{RwLock, RwLockReadGuard, Semaphore, watch};
 
 pub use crate::background::BackgroundTask;
 use crate::cache::{Cache, Loaded};
@@ -82,6 +82,9 @@ pub use crate::verify::{Verified, readable, verify_all, verify_run};
 pub use crate::workspace::Workspace;
 pub use baton_core::shell::shell_word;
 
+/// Each may read files of many megabytes.
+const MOST_LOOKS: usize = 2;
+
 /// How often a decision is retried because another command moved the run first.
 const MOST_TRIES: usize = 100;
 
@@ -93,6 +96,8 @@ pub struct Engine {
     cache: Cache,
     leases: Leases,
     workspace: Option<Arc<dyn Workspace>>,
+    /// Bounds how many packages are compared with the workspace's files at once.
+    looks: Semaphore,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     health: health::DataHealth,
@@ -126,8 +131,9 @@ impl Engine {
         let leases = Leases::new(clock.now());
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
+        let looks = Semaphore::new(MOST_LOOKS);
         let catalog = CurrentCatalog::new(catalog);
-        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, health, is_open })
+        Ok(Self { store, clock, catalog, cache, leases, workspace, looks, tip, health, is_open })
     }
 
     pub fn clock(&self) -> &dyn Clock {

@@ -66,6 +66,8 @@ impl Engine {
     async fn facts(&self, document: Option<Node>) -> Facts {
         match (self.workspace.clone(), document) {
             (Some(workspace), Some(document)) => {
+                // A small package may name large files, which are read whole: few at a time.
+                let Ok(_turn) = self.looks.acquire().await else { return Facts::default() };
                 let look = move || workspace.facts(&document);
                 tokio::task::spawn_blocking(look).await.unwrap_or_default()
             }

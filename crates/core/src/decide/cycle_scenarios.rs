@@ -288,6 +288,34 @@ fn an_agent_that_withdraws_and_takes_up_again_is_counted() {
 }
 
 #[test]
+fn a_correction_of_work_that_the_receiver_had_begun_is_counted() {
+    let released = |tester: &mut Tester, handoff: HandoffNo| {
+        tester.accepts(handoff.0);
+        tester.does(&release(handoff.0));
+    };
+    let asked = |tester: &mut Tester, handoff: HandoffNo| {
+        tester.does(&clarify(handoff.0, "Which table?"));
+        tester.does(&reply(tester.run.n_handoffs, "The sessions"));
+    };
+    type Begin<'a> = &'a dyn Fn(&mut Tester, HandoffNo);
+    for begin in [&released as Begin<'_>, &asked] {
+        let mut tester = Tester::started();
+        tester.hands("analyst", "implementer", plan());
+        let mut n = 1;
+        while tester.run.gate().is_none() {
+            let old = tester.run.current().unwrap().no;
+            begin(&mut tester, old);
+            let better =
+                Create { supersedes: Some(old), ..create("analyst", "implementer", plan()) };
+            tester.does(&Command::Create(better));
+            n += 1;
+            assert!(n < 20, "it never ends");
+        }
+        assert_eq!(n, tester.workflow.entries_of(&id("implement")) + 1);
+    }
+}
+
+#[test]
 fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
     let gated = |kind, checks: &[&str]| {
         let mut workflow = review_and_fix();

@@ -8,7 +8,7 @@ use super::limit;
 use super::offer::Offer;
 use super::passed;
 use crate::command::Create;
-use crate::event::HandoffEvent;
+use crate::event::{HandoffEvent, StepEntry};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
@@ -51,10 +51,12 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
 /// Replaces the package for the same receiver. A returned handoff goes along no edge, but may still
 /// be replaced, and so may a delegated part.
 fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
-    let warnings = match way_of(draft, old, create) {
+    let edge = way_of(draft, old, create);
+    let warnings = match edge {
         Some(edge) => check_contract(draft.ground, edge, &create.package, create.profile)?,
         None => check_part(draft, old, create)?,
     };
+    let entry = entry_again(draft, old, edge, create);
     end(draft, old);
     let offer = Offer {
         kind: old.kind,
@@ -66,10 +68,30 @@ fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(
         warnings,
         brings: old.brings,
         has_lost_lease: old.has_lost_lease,
+        entry,
         ..Offer::new(old.from.clone(), old.to.clone(), Some(draft.keep_package(&create.package)))
     };
     draft.done.handoff = Some(past_its_gate(draft, offer));
     Ok(())
+}
+
+/// A correction is not counted before the receiver has begun. Once it has held the work, or asked
+/// about it, what replaces it is work that enters the step again: the two could go on for ever.
+fn entry_again(
+    draft: &Draft<'_>,
+    old: &Handoff,
+    edge: Option<&Edge>,
+    create: &Create,
+) -> Option<StepEntry> {
+    let is_begun = old.fence > 0 || old.n_questions > 0;
+    let is_of_agent = old.to.place.is_step() && !old.from.agent.is_orchestrator();
+    if !is_begun || !is_of_agent || draft.run.caller_of(old.no).is_some() {
+        return None;
+    }
+    match edge {
+        Some(edge) => limit::entry_along(edge, Some(&create.package)),
+        None => Some(StepEntry::Rework { findings: None }),
+    }
 }
 
 /// The edge of the old handoff, whatever outcome the new one states.

@@ -136,6 +136,27 @@ async fn a_number_alone_means_the_only_open_run_that_ends_in_it() {
 }
 
 #[tokio::test]
+async fn a_document_that_names_its_sides_as_other_systems_do_is_not_taken_for_the_holders_own() {
+    let names =
+        [("from_agent", "to_agent"), ("fromAgent", "toAgent"), ("source_agent", "target_agent")];
+    for (from, to) in names {
+        let world = Backend::Memory.world().await;
+        world.starts("s1").await.unwrap();
+        world.on("s1", accept(1)).await.unwrap();
+        let of = |sender: &str, receiver: &str| {
+            format!(
+                "handoff: {{{from}: {sender}, {to}: {receiver}, status: completed, plan: p, context: {{summary: s}}}}"
+            )
+        };
+        let other = of("implementer", "reviewer");
+        let refused = send(&world, Format::Yaml, &other, &of_run(1)).await;
+        assert!(refused.starts_with("not_holder"), "{from}: {refused}");
+        let own = of("analyst", "implementer");
+        assert_eq!(send(&world, Format::Yaml, &own, &of_run(1)).await, "moved Some(2)", "{from}");
+    }
+}
+
+#[tokio::test]
 async fn a_document_that_is_not_clear_is_not_guessed_at() {
     let world = Backend::Memory.world().await;
     world.starts("s1").await.unwrap();

@@ -147,7 +147,7 @@ fn every_example_is_known_for_what_it_is() {
         metadata/testing-to-complete.json: metadata/phase, - -> -, complete Ended(Success)
         pipeline/accept.json: payload, - -> -, -
         pipeline/cleanup.json: payload, - -> -, -
-        pipeline/create.json: payload, - -> -, -
+        pipeline/create.json: payload, analyst -> implementer, -
         pipeline/reject.json: payload, - -> -, -
         pipeline/timeout.json: payload, - -> -, -
         xml/error.xml: xml/handoff, implementer-agent -> orchestrator, failure Ended(Failure)

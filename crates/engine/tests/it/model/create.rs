@@ -160,8 +160,18 @@ impl Run {
                 let leg = Leg { comes, ..Leg::new(old.from, to, sent) };
                 self.pass(edge.gate, Leg { attempt: old.attempt, is_error, ..leg }, &[]);
             }
-            Some(_) | None => {
+            edge => {
+                // A correction counts once the receiver has held the work or asked about it.
+                let is_begun = old.fence > 0 || old.n_questions > 0;
+                let comes = match edge {
+                    Some(edge) => comes_along(&edge, create.parcel.findings()),
+                    None => Some(Comes::Again(&[])),
+                };
+                let is_step = self.flow.step(old.to.place).is_some();
+                let is_counted = is_begun && is_step && old.from.agent != ORCHESTRATOR;
+                let comes = comes.filter(|_| is_counted);
                 let leg = Leg {
+                    comes,
                     forward: old.forward,
                     edge: old.forward,
                     counted: old.forward,
