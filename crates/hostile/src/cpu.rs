@@ -70,13 +70,30 @@ pub fn growth<T, R>(make: impl Fn(usize) -> T, mut work: impl FnMut(&T) -> R) ->
 #[derive(Debug, Default)]
 pub struct Steep(Vec<String>);
 
+/// How often a steep growth has to be seen.
+const MOST_MEASUREMENTS: usize = 4;
+
 impl Steep {
-    /// Measures `work`, and notes it where twice the size costs three times as much, or more.
-    pub fn look<T, R>(&mut self, name: &str, make: impl Fn(usize) -> T, work: impl FnMut(&T) -> R) {
-        let growth = growth(make, work);
-        if growth.is_linear() {
+    /// Measures `work`, and notes it where twice the size costs three times as much, or more. What
+    /// is steep is measured again: a neighbour that takes the cache makes one measurement steep,
+    /// and not each of them.
+    pub fn look<T, R>(
+        &mut self,
+        name: &str,
+        make: impl Fn(usize) -> T,
+        mut work: impl FnMut(&T) -> R,
+    ) {
+        let mut last = growth(&make, &mut work);
+        for _ in 1..MOST_MEASUREMENTS {
+            if last.is_linear() {
+                return;
+            }
+            last = growth(&make, &mut work);
+        }
+        if last.is_linear() {
             return;
         }
+        let growth = last;
         let Growth { n_bytes, four, eight } = growth;
         self.0.push(format!(
             "{name}: {four:?} for {} bytes and {eight:?} for twice as many: {:.1} times as long",
