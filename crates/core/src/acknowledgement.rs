@@ -139,7 +139,7 @@ impl Acknowledgement {
             }
             None => {}
         }
-        // What a template has there is a placeholder, and names nobody.
+        // What a template has there is a placeholder, and names no agent.
         let is_name = |it: &&str| rooted.is_some() && !it.is_empty() && !it.starts_with('[');
         let from = match scalar("from").filter(is_name) {
             Some(name) => match AgentId::parse(name) {

@@ -234,10 +234,10 @@ impl EventWatcher {
 async fn words(
     api: &Api,
     run: &str,
-    told: &baton_api::EventDocument,
+    document: &baton_api::EventDocument,
     names: &HashMap<String, String>,
 ) -> Result<String, Failure> {
-    let body = told.body.as_deref().map_or("", RawValue::get);
+    let body = document.body.as_deref().map_or("", RawValue::get);
     let event = event::decode(body).ok();
     let row = match event.as_ref().and_then(|it| it.handoff()) {
         Some(no) => {
@@ -255,11 +255,11 @@ async fn words(
     };
     Ok(match &event {
         Some(event) => {
-            let (row, message) = (row.as_ref().map(|it| &it.handoff.row), told.text.as_deref());
+            let (row, message) = (row.as_ref().map(|it| &it.handoff.row), document.text.as_deref());
             Telling { event, row, message, name: &name }.words()
         }
         // A newer server may send unknown events.
-        None => show::visible(&told.name),
+        None => show::visible(&document.name),
     })
 }
 
