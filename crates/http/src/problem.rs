@@ -51,18 +51,6 @@ impl ApiProblem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", message)
     }
 
-    pub(crate) fn title(&self) -> &str {
-        &self.document.title
-    }
-
-    pub(crate) fn detail(&self) -> &str {
-        &self.document.detail
-    }
-
-    pub(crate) fn code(&self) -> &str {
-        &self.document.code
-    }
-
     /// Adds `Retry-After`.
     #[must_use]
     pub(crate) fn again_after(mut self, seconds: u32) -> Self {
@@ -77,6 +65,14 @@ impl ApiProblem {
     pub(crate) fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
+}
+
+/// What a page says about a problem; every error response carries it for browsers.
+#[derive(Debug, Clone)]
+pub(crate) struct ProblemText {
+    pub(crate) title: String,
+    pub(crate) detail: String,
+    pub(crate) code: String,
 }
 
 /// An error response, with the handoff in question as the API of the request shows handoffs.
@@ -116,6 +112,9 @@ impl IntoResponse for ApiProblem {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
+        let ProblemDocument { title, detail, code, .. } = *self.document;
+        let (title, code) = (title.to_string(), code.to_string());
+        response.extensions_mut().insert(ProblemText { title, detail, code });
         response
     }
 }
