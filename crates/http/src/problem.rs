@@ -51,6 +51,14 @@ impl ApiProblem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", message)
     }
 
+    pub(crate) fn detail(&self) -> &str {
+        &self.document.detail
+    }
+
+    pub(crate) fn code(&self) -> &str {
+        &self.document.code
+    }
+
     /// Adds `Retry-After`.
     #[must_use]
     pub(crate) fn again_after(mut self, seconds: u32) -> Self {
@@ -112,8 +120,8 @@ impl IntoResponse for ApiProblem {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let ProblemDocument { title, detail, code, .. } = *self.document;
-        let (title, code) = (title.to_string(), code.to_string());
+        let (title, detail, code) = (self.document.title.to_string(), self.detail(), self.code());
+        let (detail, code) = (detail.to_owned(), code.to_owned());
         response.extensions_mut().insert(ProblemText { title, detail, code });
         response
     }

@@ -335,6 +335,8 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 
+// It gets the focus when the part that had it is gone.
+live.tabIndex = -1;
 tellTimes(live);
 showSending();
 setInterval(() => tellTimes(live), 20000);

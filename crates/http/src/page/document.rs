@@ -181,7 +181,7 @@ impl Frame<'_> {
             Some(why) => html.raw("<p id=\"fault\" role=\"alert\">").text(why).raw("</p>"),
             None => html.raw("<p id=\"fault\" role=\"alert\" hidden></p>"),
         };
-        html.raw("<main id=\"live\" tabindex=\"-1\">").add(main).raw("</main></body></html>\n");
+        html.raw("<main id=\"live\">").add(main).raw("</main></body></html>\n");
         html.into_string()
     }
 }

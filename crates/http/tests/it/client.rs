@@ -46,6 +46,13 @@ impl Site {
         Self::serve(Arc::new(engine).into(), clock).await
     }
 
+    /// A server of a project of that name.
+    pub(crate) async fn open_named(project: &str) -> Self {
+        let Self { engine, clock, .. } = Self::open().await;
+        let project = Some(project.to_owned());
+        Self::serve(Backend { project, ..engine.into() }, clock).await
+    }
+
     /// A server of a project that keeps an archive.
     pub(crate) async fn open_with_archive(places: ArchivePlaces) -> (Self, Arc<Archive>) {
         let Self { engine, clock, .. } = Self::open().await;
