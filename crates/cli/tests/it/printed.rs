@@ -7,7 +7,8 @@
 //!
 //! - nothing below a command: it has to succeed, and may print anything;
 //! - a line `...` stands for any lines, and `...` or `…` within a line for any characters;
-//! - times, dates, ids and hashes match any other of their kind;
+//! - times, ages (`3 s ago`), dates, ids and hashes match any other of their kind, and blanks between
+//!   columns any other number of them;
 //! - a command that prints a line beginning with `error` has to fail, every other to succeed;
 //! - after a command in the background (`&`), the next waits until it has printed as many lines.
 //!
@@ -125,5 +126,6 @@ fn a_wildcard_stands_for_lines_or_characters() {
         &["12:03:04 run `2b0a1c4e-0000-7000-8000-000000000000`"],
         "23:59:59 run `01a1e7f0-886f-76a1-a17b-f429ca3cd052`\n"
     ));
+    assert!(is_same(&["1  a  9 s ago   b"], "1  a  10 min ago  b\n"));
     assert!(!is_same(&["handoff 1"], "handoff 2\n"));
 }

@@ -22,6 +22,15 @@ wait_for_lines() {
 }
 "#;
 
+/// What is in the background ends, the newest first: a client does not see its server go.
+const STOP: &str = r#"
+for job in $(jobs -p | tac); do
+  kill "$job"
+  wait "$job"
+done
+exit 0
+"#;
+
 pub(super) struct Session<'a> {
     page: &'a str,
     blocks: Vec<&'a Block>,
@@ -112,7 +121,7 @@ impl<'a> Session<'a> {
                 n += 1;
             }
         }
-        script + "kill $(jobs -p) 2>/dev/null\nwait\nexit 0\n"
+        script + STOP
     }
 
     fn with_port(&self, command: &str) -> String {
@@ -202,7 +211,21 @@ fn normalized(line: &str) -> String {
         text.push_str(kind_of(word).unwrap_or(word));
         rest = after;
     }
-    text + rest
+    text += rest;
+    while let Some((before, after)) = text.split_once(" ago") {
+        let words = before.rsplitn(3, ' ').nth(2).unwrap_or_default();
+        text = format!("{words} <age>{after}");
+    }
+    aligned_anew(&text)
+}
+
+/// Columns are as wide as their longest cell, which may be a time.
+fn aligned_anew(line: &str) -> String {
+    let text = line.trim_start();
+    let mut aligned = line[..line.len() - text.len()].to_owned();
+    let cells = text.split("  ").map(str::trim).filter(|it| !it.is_empty());
+    aligned.push_str(&cells.collect::<Vec<_>>().join("  "));
+    aligned
 }
 
 fn kind_of(word: &str) -> Option<&'static str> {
