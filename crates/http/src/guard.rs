@@ -195,9 +195,12 @@ fn is_visit(request: &Request) -> bool {
 fn is_navigation(request: &Request) -> bool {
     let headers = request.headers();
     let accepted = text(headers, ACCEPT.as_str()).unwrap_or_default();
-    request.method() == Method::GET
-        && accepted.contains("text/html")
-        && matches!(text(headers, "sec-fetch-mode"), None | Some("navigate"))
+    let is_browser = match text(headers, "sec-fetch-mode") {
+        Some(mode) => mode == "navigate",
+        // Not sent to a host without a certificate; every browser accepts this type by default.
+        None => accepted.contains("application/xhtml+xml"),
+    };
+    request.method() == Method::GET && accepted.contains("text/html") && is_browser
 }
 
 /// Any page can send a form without a preflight, and curl without a header looks the same. Only the

@@ -55,7 +55,7 @@ fn section(html: &mut Html, document: &Value, tag: &Value) {
 
 fn show(html: &mut Html, document: &Value, (method, path): (&str, &str), operation: &Value) {
     html.raw("<details id=\"").attribute(text(&operation["operationId"]));
-    html.raw("\"><summary><code><b>").text(method).raw("</b> ").text(path);
+    html.raw("\"><summary><code>").text(method).raw(" ").text(path);
     html.raw("</code> <span>");
     html.with_code(text(&operation["summary"]));
     html.raw("</span></summary>");

@@ -327,7 +327,7 @@ async fn a_page_names_its_project_in_heading_and_title() {
     let run = page(&site, "/runs/1").await;
     assert!(run.contains("<title>s-1 · shop &lt;b&gt; · Baton</title>"), "{run}");
     // Nothing about the project for a request that is not let in.
-    let visit = [("Accept", "text/html"), ("Host", "evil.example")];
+    let visit = [("Accept", "text/html,application/xhtml+xml"), ("Host", "evil.example")];
     let refused = site.ask("GET", "/", &visit, "").await;
     assert_eq!(refused.status, 421);
     assert!(
@@ -358,7 +358,7 @@ async fn an_error_is_a_page_for_browsers_and_json_for_programs() {
             assert!(answer.body.contains("<a href=\"/\">All runs</a>"), "{path}: {}", answer.body);
         }
         let script = [browser, ("Sec-Fetch-Mode", "cors"), ("Sec-Fetch-Site", "same-origin")];
-        for headers in [&script[..], &[("Accept", "*/*")], &[]] {
+        for headers in [&script[..], &[("Accept", "*/*")], &[("Accept", "text/html")], &[]] {
             let answer = site.ask("GET", path, headers, "").await;
             assert_eq!(answer.status, status, "{path}");
             // The routes of pages answer with a page in any case.
