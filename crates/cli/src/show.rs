@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub(crate) use events::Telling;
 pub(crate) use graph::mermaid;
-pub(crate) use handoffs::{handoff_page, handoffs_table};
+pub(crate) use handoffs::{handoff_page, handoffs_table, n_offered_again};
 pub(crate) use messages::messages;
 pub(crate) use pasted::{pasted, remember_place};
 pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};

@@ -78,7 +78,7 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
     let baton_api::RunDetail { run, passed_gates } = reply.document()?;
     let handoffs = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run.id)).await?;
     let times = TimeFormat::local();
-    let fields = show::fields(vec![
+    let mut fields = vec![
         ("run", format!("{} ({})", run.number, run.id)),
         ("story", show::visible(&run.story)),
         ("workflow", run.workflow.clone()),
@@ -88,8 +88,13 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         ("visited", run.visited.join(", ")),
         ("started", times.show(run.started_at)),
         ("moved", times.show(run.moved_at)),
-    ]);
-    let mut page = fields;
+    ];
+    match show::n_offered_again(&handoffs.items) {
+        0 => {}
+        1 => fields.push(("offered again", "once, by the orchestrator".to_owned())),
+        n => fields.push(("offered again", format!("{n} times, by the orchestrator"))),
+    }
+    let mut page = show::fields(fields);
     if !passed_gates.is_empty() {
         page += &format!("\n\n{}", show::passed_gates_table(&passed_gates, &times));
     }

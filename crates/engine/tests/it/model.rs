@@ -136,6 +136,10 @@ pub(crate) struct Handoff {
     /// What it asks about, where it is a question.
     pub(crate) about: Option<u32>,
     n_questions: u32,
+    /// How often it was taken and given back.
+    n_releases: u32,
+    /// It offers again what had been sent back to its receiver.
+    came_back: bool,
     /// How the delegate's work ended.
     brings: Option<Outcome>,
     /// Its sender wants it done again.
@@ -223,6 +227,7 @@ pub(crate) enum Cause {
     Escalation,
     Questions,
     LostLease,
+    Releases,
     Expired,
 }
 

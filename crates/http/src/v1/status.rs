@@ -110,5 +110,9 @@ pub(super) fn answer_command(which: &str, choices: &[&str]) -> String {
     if choices.contains(&"answer") {
         return format!("baton answer {which} [{typed}] --comment TEXT");
     }
-    format!("baton answer {which} {typed}")
+    let modify = match choices.contains(&"modify") {
+        true => format!(", or baton modify {which} --payload JSON"),
+        false => String::new(),
+    };
+    format!("baton answer {which} {typed}{modify}")
 }
