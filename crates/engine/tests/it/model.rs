@@ -28,6 +28,7 @@ use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
 use self::counts::Count;
+pub(crate) use self::gates::Cause;
 use self::reject::Rounds;
 use crate::act::{Act, Create, Order, What};
 use crate::flows::{AGENTS, Flow, GATED, HUMAN, ORCHESTRATOR, PIPELINE, Parcel, SIDE_ROADS};
@@ -210,25 +211,6 @@ pub(crate) enum Stops {
     Nothing,
     /// All, until these checks have passed.
     Until(&'static [&'static str]),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Cause {
-    Rounds,
-    SameFindings,
-    Entries,
-    Delegations,
-    Failure,
-    Blocked,
-    NeedsClarification,
-    NeedsReview,
-    Declared,
-    Checks,
-    Escalation,
-    Questions,
-    LostLease,
-    Releases,
-    Expired,
 }
 
 impl Model {
