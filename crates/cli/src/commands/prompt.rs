@@ -19,7 +19,7 @@ pub(crate) async fn run(api: &Api, args: &PromptArgs) -> Result<(), Failure> {
     match api.format {
         OutputFormat::Table => {
             let prompt: baton_api::PromptDocument = reply.document()?;
-            show::answer(&prompt.text);
+            show::answer_lines(&prompt.text);
         }
         OutputFormat::Json => show::answer_document(&reply.body),
     }

@@ -21,7 +21,7 @@ impl InboxItem {
                 format!("You are asked about {about}")
             }
             Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
-            Waits::Loose { at } => format!("The baton lies loose at {at}"),
+            Waits::Loose { at } => format!("The baton lies loose at {at}: no agent has the work"),
         }
     }
 

@@ -25,7 +25,7 @@ impl Views<'_> {
         let run = self.run(&RunRef::Id(row.run)).await?;
         let Some(open) = run.run.handoff(row.no).cloned() else {
             let refusal = Refusal::Finished { handoff: row.no };
-            return Err(EngineError::Refused { refusal, handoff: Some(Box::new(row)) });
+            return Err(EngineError::refused_about(refusal, row));
         };
         let workflow = self.workflow_of(&run).await?;
         let filter = HandoffFilter { run: Some(row.run), ..HandoffFilter::default() };
