@@ -128,7 +128,7 @@ pub(crate) enum CliCommand {
     Evidence(EvidenceArgs),
     /// Find what is wrong with this project, and what to type about it
     Doctor,
-    /// Check that every chain of events and the database itself are sound
+    /// Check that every chain of events and the database are sound
     Verify,
     /// Write the archive again: the log as files that can be read without Baton
     #[command(subcommand)]

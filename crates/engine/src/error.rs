@@ -94,9 +94,10 @@ pub enum EngineError {
     )]
     NothingAtHand { number: u64 },
     #[error(
-        "{handoff} is for `{to}`, who is not started with a prompt; `baton inbox` shows what people are asked"
+        "handoff {number} ({handoff}) is for `{to}`, who is not started with a prompt; `baton inbox` shows \
+         what people are asked"
     )]
-    NoPrompt { handoff: HandoffNo, to: AgentId },
+    NoPrompt { handoff: HandoffNo, number: u64, to: AgentId },
     #[error(
         "no server of this project is running, so there is no address for the agent; `baton serve` starts \
          one, `--url` gives another, and `--face cli` needs none"

@@ -28,7 +28,7 @@ fn values_are_completed_with_what_they_are() {
         let found = candidates(&project, words);
         assert_eq!(found, [&[":values"], expected].concat(), "{words:?}");
     }
-    let agents = candidates(&project, &["handoff", "create", "--to", "impl"]);
+    let agents = candidates(&project, &["handoff", "create", "--to", "implementer"]);
     assert!(agents.len() == 2 && agents[1].starts_with("implementer\t"), "{agents:?}");
     assert_eq!(candidates(&project, &["convert", ""]), [":files"]);
 }

@@ -60,7 +60,7 @@ fn a_handoff_has_many_names() {
 
 #[test]
 fn the_id_that_a_sender_gave_names_its_handoff() {
-    let project = Project::started();
+    let project = Project::plain();
     project.ok(&["take"]);
     let package = |id: &str| json!({"id": id, "context": {"summary": "the login form is planned"}});
     let send = |number: &str, id: &str| {
@@ -71,21 +71,23 @@ fn the_id_that_a_sender_gave_names_its_handoff() {
     send("1", "HO-2024-001");
     assert_eq!(project.json(&["handoff", "show", "HO-2024-001"])["number"], 2);
     project.ok(&["take", "HO-2024-001"]);
-    send("HO-2024-001", "HO-2024-001");
+    project.ok(&["handoff", "reject", "HO-2024-001", "--reason", "the form has no test"]);
+    project.ok(&["take"]);
+    send("s1", "HO-2024-001");
     // One of the two is open.
-    assert_eq!(project.json(&["handoff", "show", "HO-2024-001"])["number"], 3);
+    assert_eq!(project.json(&["handoff", "show", "HO-2024-001"])["number"], 4);
     project.ok(&["run", "cancel", "s1"]);
     project.fails(
         &["handoff", "show", "HO-2024-001"],
         4,
-        "means both handoff 2 and handoff 3; say `2` or `3`",
+        "means both handoff 2 and handoff 4; say `2` or `4`",
     );
 }
 
 #[test]
 fn a_refusal_names_what_was_typed() {
     let project = Project::started();
-    project.ok(&["take"]);
+    project.ok(&["take", "--lease", "60"]);
     project.fails(
         &["handoff", "accept", "1"],
         4,
@@ -101,10 +103,7 @@ fn a_refusal_names_what_was_typed() {
         1,
         "did you mean `analyze`? it has: analyze, implement",
     );
-    project.ok(&["handoff", "reject", "1", "--reason", "no"]);
-    let again = project.json(&["handoff", "list"])["items"][0]["number"].to_string();
-    project.ok(&["handoff", "accept", &again, "--lease", "60"]);
-    let heartbeat = ["handoff", "heartbeat", &again, "--fence", "7"];
+    let heartbeat = ["handoff", "heartbeat", "1", "--fence", "7"];
     project.fails(&heartbeat, 4, "fencing token 7 was never given out: handoff");
 }
 
@@ -114,7 +113,8 @@ fn a_gate_says_which_command_answers_it() {
     project.ok(&["story", "add", "s1"]);
     project.ok(&["run", "start", "s1", "--workflow", "gated-project"]);
     project.ok(&["take"]);
-    project.ok(&["done", "--profile", "lenient"]);
+    let package = r#"{"context": {"summary": "The login form of src/login.rs is specified."}}"#;
+    project.ok(&["done", "--profile", "lenient", "--payload", package]);
     let gate = project.json(&["inbox"])["items"][0]["handoff"].as_str().unwrap().to_owned();
     let gate = format!("1/{gate}");
     project.fails(

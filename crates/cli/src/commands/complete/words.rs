@@ -3,26 +3,25 @@
 /// The words of a line that is complete.
 #[cfg(test)]
 pub(crate) fn split(line: &str) -> Vec<String> {
-    let mut words = typed(line);
-    words.retain(|it| !it.is_empty());
-    words
+    typed(line.trim_end())
 }
 
 /// The words of a line that is being typed: the last one is what stands before the cursor, and may be
 /// empty. Quotes may still be open.
 pub(super) fn typed(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
-    let mut quote = None;
+    let (mut quote, mut is_begun) = (None, false);
     let mut characters = line.chars();
     while let Some(it) = characters.next() {
         let Some(word) = words.last_mut() else { break };
         match (quote, it) {
             (None, ' ' | '\t') => {
-                if !word.is_empty() {
+                if is_begun || !word.is_empty() {
                     words.push(String::new());
                 }
+                is_begun = false;
             }
-            (None, '\'' | '"') => quote = Some(it),
+            (None, '\'' | '"') => (quote, is_begun) = (Some(it), true),
             (None | Some('"'), '\\') => word.extend(characters.next()),
             (Some(open), it) if it == open => quote = None,
             (_, it) => word.push(it),
@@ -58,6 +57,7 @@ mod tests {
                 &["baton", "story", "add", "a b", "--title", "c \"d"],
             ),
             ("baton run show a\\ b", &["baton", "run", "show", "a b"]),
+            ("baton '' \"\" a", &["baton", "", "", "a"]),
             ("", &[""]),
         ] {
             assert_eq!(typed(line), expected, "{line}");

@@ -226,7 +226,7 @@ fn engine() -> Vec<EngineError> {
         EngineError::RunUnknown { candidates: text("1 (login), 2 (v0.1:1.1.1)") },
         EngineError::SenderUnknown,
         EngineError::NothingAtHand { number: 3 },
-        EngineError::NoPrompt { handoff: HO_3, to: agent("human") },
+        EngineError::NoPrompt { handoff: HO_3, number: 13, to: agent("human") },
         EngineError::UnknownVariable {
             agent: agent("on-call"),
             unknown: text("`{{TICKET}}`"),
