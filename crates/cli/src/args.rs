@@ -6,6 +6,8 @@ mod handoff;
 mod help;
 mod prompt;
 mod purpose;
+mod runs;
+mod stories;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,6 +26,8 @@ pub(crate) use self::handoff::{
 };
 pub(crate) use self::help::{greeting, root};
 pub(crate) use self::prompt::PromptArgs;
+pub(crate) use self::runs::RunCommand;
+pub(crate) use self::stories::{StoryAdd, StoryCommand, StoryEdit};
 use crate::show::OutputFormat;
 
 /// The heading of what every command takes.
@@ -248,94 +252,6 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum StoryCommand {
-    /// Add a story
-    Add(StoryAdd),
-    /// List all stories
-    #[command(visible_alias = "ls")]
-    List,
-    /// Show one story and its runs
-    Show {
-        /// The story's key
-        #[arg(value_name = "STORY")]
-        key: String,
-    },
-    /// Change what a story says; what is not named stays as it is
-    Edit(StoryEdit),
-    /// Add or update stories from a file
-    Import {
-        /// A YAML or JSON file with stories; `-` for stdin
-        file: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StoryAdd {
-    /// What people call it, such as `v0.1:1.1.1` or `owner/repo#123`
-    pub(crate) key: String,
-    /// One line that says what it is about [default: the key]
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
-    /// What is wanted, and why
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    pub(crate) description: String,
-    /// An acceptance criterion; give it again for more
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) acceptance: Vec<String>,
-    /// A story that has to be finished first; give it again for more
-    #[arg(long, value_name = "STORY")]
-    pub(crate) depends_on: Vec<String>,
-    /// Higher goes first
-    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
-    pub(crate) priority: i64,
-    /// The branch that its work goes to
-    #[arg(long)]
-    pub(crate) branch: Option<String>,
-    /// The address of its pull request
-    #[arg(long, value_name = "URL")]
-    pub(crate) pr_url: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StoryEdit {
-    /// The story's key
-    #[arg(value_name = "STORY")]
-    pub(crate) key: String,
-    /// One line that says what it is about
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
-    /// What is wanted, and why
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) description: Option<String>,
-    /// An acceptance criterion; those given replace all that it has, and `''` removes them
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) acceptance: Option<Vec<String>>,
-    /// A story that has to be finished first; those given replace all that it has, and `''` removes them
-    #[arg(long, value_name = "STORY")]
-    pub(crate) depends_on: Option<Vec<String>>,
-    /// Higher goes first
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) priority: Option<i64>,
-    /// The branch that its work goes to; `''` removes it
-    #[arg(long)]
-    pub(crate) branch: Option<String>,
-    /// The address of its pull request; `''` removes it
-    #[arg(long, value_name = "URL")]
-    pub(crate) pr_url: Option<String>,
-}
-
-impl StoryEdit {
-    /// Whether nothing is to be changed.
-    pub(crate) fn is_empty(&self) -> bool {
-        let Self { key: _, title, description, acceptance, depends_on, priority, branch, pr_url } =
-            self;
-        [title, description, branch, pr_url].into_iter().all(Option::is_none)
-            && [acceptance, depends_on].into_iter().all(Option::is_none)
-            && priority.is_none()
-    }
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum WorkflowCommand {
     /// List the workflows of this project
     #[command(visible_alias = "ls")]
@@ -397,106 +313,6 @@ pub(crate) enum AgentCommand {
         /// What it is for, in one sentence
         #[arg(long, value_name = "TEXT", default_value = "What this agent is for")]
         description: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RunCommand {
-    /// Start a story: offer it to the first agent of its workflow
-    Start {
-        /// The story's key [default: the next story that is ready]
-        story: Option<String>,
-        /// Make the story if there is none of that key
-        #[arg(long, requires = "story")]
-        new_story: bool,
-        /// Start a story that is finished once more, without asking
-        #[arg(long, requires = "story")]
-        again: bool,
-        /// The workflow that it goes through [default: the project's]
-        #[arg(long, value_name = "WORKFLOW")]
-        workflow: Option<String>,
-        /// The agent that gets it, where the first step has several
-        #[arg(long, value_name = "AGENT")]
-        to: Option<String>,
-        /// Begin at this step; the gates before it are recorded as waived by you
-        #[arg(long, value_name = "STEP", requires = "reason", requires = "story")]
-        at: Option<String>,
-        /// Why it starts, or why there
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// List runs: the open ones, or all
-    #[command(visible_alias = "ls")]
-    List {
-        /// Also those that are completed or cancelled
-        #[arg(long)]
-        all: bool,
-    },
-    /// Show one run with its handoffs
-    Show {
-        /// The run, by its number, its id or its story
-        run: String,
-    },
-    /// Let nothing begin; what is held may finish
-    Pause {
-        /// The run, by its number, its id or its story
-        run: String,
-        /// Why
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Go on after a pause
-    Resume {
-        /// The run, by its number, its id or its story
-        run: String,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// End a run and everything open in it
-    Cancel {
-        /// The run, by its number, its id or its story
-        run: String,
-        /// Why
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Send a run back to a step that it has been at
-    Goto {
-        /// The run, by its number, its id or its story
-        run: String,
-        /// The step, by its name
-        step: String,
-        /// Why; the agent there reads it
-        #[arg(long, value_name = "TEXT")]
-        reason: String,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Pass over the optional step that the baton is at
-    Skip {
-        /// The run, by its number, its id or its story
-        run: String,
-        /// Why
-        #[arg(long, value_name = "TEXT")]
-        reason: String,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Cancel what is pending in a run; questions to people are kept
-    Cleanup {
-        /// The run, by its number, its id or its story
-        run: String,
-        /// Why
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
     },
 }
 
