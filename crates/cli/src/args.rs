@@ -134,7 +134,7 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Check that every chain of events and the database are sound
     Verify,
-    /// Write the archive again: the log as files that can be read without Baton
+    /// Write the archive again: all runs as files
     #[command(subcommand)]
     Archive(ArchiveCommand),
     /// Copy all data into one file, verified, while it may be in use
@@ -166,9 +166,9 @@ pub(crate) enum CliCommand {
         #[arg(value_name = "SCHEMA")]
         name: Option<String>,
     },
-    /// Say what an error code means and what to do; without a code, list them
+    /// Say what an error code means and what to do
     Explain {
-        /// The code, as a message has it at its end, such as `behind_gate`
+        /// The code, as a message has it at its end, such as `behind_gate` [default: list them]
         code: Option<String>,
     },
     /// Print a script that completes commands and names in your shell

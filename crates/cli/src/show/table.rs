@@ -33,6 +33,8 @@ fn list_within(width: Option<u16>, headings: &[&str], rows: Vec<Vec<String>>) ->
         let widths = cut_to(width, table.column_max_content_widths());
         for (column, width) in table.column_iter_mut().zip(widths) {
             column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + GAP)));
+            // No cell has this character, so a cell is cut where its column ends, not at a word.
+            column.set_delimiter('\0');
         }
     }
     aligned(table)
@@ -143,9 +145,27 @@ mod tests {
 
     #[test]
     fn a_list_has_one_line_a_row() {
-        check(None, &expect![[r#""#]]);
-        check(Some(80), &expect![[r#""#]]);
-        check(Some(50), &expect![[r#""#]]);
+        check(
+            None,
+            &expect![[r#"
+            #   STORY    TITLE                                     BATON
+            1   shop:12  Customers can log in with a code by mail  held by implementer
+            22  –        短い題名もここにある                      offered to a-very-long-agent-name"#]],
+        );
+        check(
+            Some(80),
+            &expect![[r#"
+            #   STORY    TITLE                              BATON
+            1   shop:12  Customers can log in with a code…  held by implementer
+            22  –        短い題名もここにある               offered to…"#]],
+        );
+        check(
+            Some(50),
+            &expect![[r#"
+            #   STORY    TITLE               BATON
+            1   shop:12  Customers can log…  held by…
+            22  –        短い題名もここに…   offered to a-ver…"#]],
+        );
     }
 
     #[test]

@@ -74,13 +74,13 @@ fn the_id_that_a_sender_gave_names_its_handoff() {
     project.ok(&["handoff", "reject", "HO-2024-001", "--reason", "the form has no test"]);
     project.ok(&["take"]);
     send("s1", "HO-2024-001");
-    // One of the two is open.
+    // What is returned carries the package that was refused: of three, one is open.
     assert_eq!(project.json(&["handoff", "show", "HO-2024-001"])["number"], 4);
     project.ok(&["run", "cancel", "s1"]);
     project.fails(
         &["handoff", "show", "HO-2024-001"],
         4,
-        "means both handoff 2 and handoff 4; say `2` or `4`",
+        "means both handoff 3 and handoff 4; say `3` or `4`",
     );
 }
 
