@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use clap_complete::Shell;
 
-use self::candidates::Candidate;
-use self::position::{Position, position};
+use self::candidates::OfferedWord;
+use self::position::{LineEnd, position};
 #[cfg(test)]
 pub(crate) use self::words::split as shell_words;
 use crate::args::{self, Cli};
@@ -49,10 +49,10 @@ pub(crate) async fn run(cli: &Cli, shell: &str, words: &[String]) {
     let Some((current, before)) = words.split_last() else { return };
     let found = position(&args::root(), before, current);
     let answer = match found {
-        Position::Files => FILES.to_owned(),
-        Position::Words(words) => listed(shell, current, words),
-        Position::Values { role, prefix } => {
-            let place = candidates::Place::of(cli, before);
+        LineEnd::Files => FILES.to_owned(),
+        LineEnd::Words(words) => listed(shell, current, words),
+        LineEnd::Values { role, prefix } => {
+            let place = candidates::TypedProject::of(cli, before);
             let found = tokio::time::timeout(PATIENCE, candidates::of(&place, role)).await;
             let mut found = found.unwrap_or_default();
             for it in &mut found {
@@ -66,13 +66,13 @@ pub(crate) async fn run(cli: &Cli, shell: &str, words: &[String]) {
 
 /// The candidates that go on from what was typed. Bash replaces only what is behind the last colon or
 /// equals sign.
-fn listed(shell: &str, current: &str, found: Vec<Candidate>) -> String {
+fn listed(shell: &str, current: &str, found: Vec<OfferedWord>) -> String {
     let cut = match shell {
         "bash" => current.rfind([':', '=']).map_or(0, |at| at + 1),
         _ => 0,
     };
     let mut lines = vec![VALUES.to_owned()];
-    for Candidate { word, about } in found {
+    for OfferedWord { word, about } in found {
         let is_plain = !word.contains(['\t', '\n', '\r', '\u{1b}']);
         if !is_plain || !word.starts_with(current) {
             continue;

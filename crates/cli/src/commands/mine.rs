@@ -14,23 +14,23 @@ const MOST_NAMED: usize = 5;
 
 /// What the handoff has to be, for the command to be meant for it.
 #[derive(Debug, Clone, Copy)]
-enum Mine {
+enum OwnState {
     Offered,
     Held,
 }
 
 pub(crate) async fn take(api: &Api, args: &TakeArgs) -> Result<(), Failure> {
-    let which = which(api, args.story.as_deref(), &args.taken.by, Mine::Offered).await?;
+    let which = which(api, args.story.as_deref(), &args.taken.by, OwnState::Offered).await?;
     handoff::accept(api, &which, &args.taken).await
 }
 
 pub(crate) async fn done(api: &Api, args: &DoneArgs) -> Result<(), Failure> {
-    let which = which(api, args.story.as_deref(), &args.on.by, Mine::Held).await?;
+    let which = which(api, args.story.as_deref(), &args.on.by, OwnState::Held).await?;
     handoff::complete(api, &which, &args.on).await
 }
 
 /// The one handoff that is meant. A name that is no story is that of a handoff.
-async fn which(api: &Api, name: Option<&str>, by: &By, mine: Mine) -> Result<Which, Failure> {
+async fn which(api: &Api, name: Option<&str>, by: &By, mine: OwnState) -> Result<Which, Failure> {
     let story = match name {
         Some(name) => match story_of(api, name).await? {
             Some(story) => Some(story),
@@ -70,11 +70,11 @@ async fn listed(
     api: &Api,
     story: Option<&str>,
     by: &By,
-    mine: Mine,
+    mine: OwnState,
 ) -> Result<Vec<HandoffSummary>, Failure> {
     let state = match mine {
-        Mine::Offered => "pending",
-        Mine::Held => "accepted",
+        OwnState::Offered => "pending",
+        OwnState::Held => "accepted",
     };
     let ask = Ask::get(["handoffs"])
         .with_some("story", story)
@@ -94,30 +94,30 @@ async fn listed(
     }
 }
 
-fn none(story: Option<&str>, by: &By, mine: Mine) -> String {
+fn none(story: Option<&str>, by: &By, mine: OwnState) -> String {
     let of = story.map(|it| format!(" of story `{it}`")).unwrap_or_default();
     match (mine, &by.by) {
-        (Mine::Offered, Some(agent)) => {
+        (OwnState::Offered, Some(agent)) => {
             format!(
                 "no handoff{of} is offered to `{agent}`; `baton status` shows who has the baton"
             )
         }
-        (Mine::Offered, None) => {
+        (OwnState::Offered, None) => {
             format!("no handoff{of} is offered to an agent; `baton status` shows who has the baton")
         }
-        (Mine::Held, Some(agent)) => {
+        (OwnState::Held, Some(agent)) => {
             format!("`{agent}` holds no handoff{of}; `baton take` accepts one that is offered")
         }
-        (Mine::Held, None) => {
+        (OwnState::Held, None) => {
             format!("no agent holds a handoff{of}; `baton take` accepts one that is offered")
         }
     }
 }
 
-fn several_of(several: &[HandoffSummary], mine: Mine) -> String {
+fn several_of(several: &[HandoffSummary], mine: OwnState) -> String {
     let (command, state) = match mine {
-        Mine::Offered => ("take", "offered"),
-        Mine::Held => ("done", "held"),
+        OwnState::Offered => ("take", "offered"),
+        OwnState::Held => ("done", "held"),
     };
     let named = several.iter().take(MOST_NAMED).map(|it| {
         let HandoffSummary { number, label, to_agent, .. } = it;

@@ -21,22 +21,22 @@ pub(crate) fn answer(text: &str) {
 
 /// Prints a text that others wrote, verbatim.
 pub(crate) fn answer_text(text: &str) {
-    print(text, Written::Text);
+    print(text, VerbatimKind::Text);
 }
 
 /// As [`answer_text`], with a line feed at the end where there is none.
 pub(crate) fn answer_lines(text: &str) {
-    print(&ended_line(text), Written::Text);
+    print(&ended_line(text), VerbatimKind::Text);
 }
 
 /// Prints the API's own answer.
 pub(crate) fn answer_document(document: &str) {
-    print(&ended_line(&pretty(document)), Written::Json);
+    print(&ended_line(&pretty(document)), VerbatimKind::Json);
 }
 
 /// Prints one JSON document on one line.
 pub(crate) fn answer_json_line(document: &str) {
-    print(&ended_line(document), Written::Json);
+    print(&ended_line(document), VerbatimKind::Json);
 }
 
 /// Prints an answer of the API's that was made here.
@@ -48,7 +48,7 @@ pub(crate) fn answer_as<T: Serialize>(document: &T) {
 }
 
 pub(crate) fn answer_json(node: &Node) {
-    print(&ended_line(&json::print_pretty(node)), Written::Json);
+    print(&ended_line(&json::print_pretty(node)), VerbatimKind::Json);
 }
 
 /// JSON for people: one member per line. Too deeply nested JSON is printed unchanged.
@@ -64,12 +64,12 @@ pub(crate) fn note(text: &str) {
 
 /// Prints a text with others' words beside a message, verbatim.
 pub(crate) fn note_text(text: &str) {
-    complain(text, Written::Text);
+    complain(text, VerbatimKind::Text);
 }
 
 /// Prints the document of a failure.
 pub(crate) fn note_json(document: &str) {
-    complain(document, Written::Json);
+    complain(document, VerbatimKind::Json);
 }
 
 pub(crate) fn error_line(message: &str, code: &str) {
@@ -100,29 +100,29 @@ pub(crate) fn confirmed(question: &str) -> Option<bool> {
 
 /// What a verbatim text is: it decides how a control character is spelled on a terminal.
 #[derive(Debug, Clone, Copy)]
-enum Written {
+enum VerbatimKind {
     Text,
     Json,
 }
 
-fn print(text: &str, written: Written) {
+fn print(text: &str, written: VerbatimKind) {
     let mut stdout = std::io::stdout().lock();
     let text = shown_on(&stdout, text, written);
     ended(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()));
 }
 
-fn complain(text: &str, written: Written) {
+fn complain(text: &str, written: VerbatimKind) {
     let mut stderr = std::io::stderr().lock();
     let text = ended_line(&shown_on(&stderr, text, written));
     // There is no other place to report that this one is closed.
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-fn shown_on(stream: &impl IsTerminal, text: &str, written: Written) -> String {
+fn shown_on(stream: &impl IsTerminal, text: &str, written: VerbatimKind) -> String {
     match (stream.is_terminal(), written) {
         (false, _) => text.to_owned(),
-        (true, Written::Text) => on_terminal(text),
-        (true, Written::Json) => json_on_terminal(text),
+        (true, VerbatimKind::Text) => on_terminal(text),
+        (true, VerbatimKind::Json) => json_on_terminal(text),
     }
 }
 

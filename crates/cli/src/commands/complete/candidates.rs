@@ -13,14 +13,14 @@ use crate::project::Project;
 const MOST: &str = "200";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(super) struct OfferedWord {
     pub(super) word: String,
     pub(super) about: String,
 }
 
 /// What a value names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ValueRole {
     Agent,
     Workflow,
     Step,
@@ -33,7 +33,7 @@ pub(super) enum Role {
     Code,
 }
 
-impl Role {
+impl ValueRole {
     /// By the name of the value in the help.
     pub(super) fn of(value_name: &str) -> Option<Self> {
         Some(match value_name {
@@ -53,9 +53,9 @@ impl Role {
 }
 
 /// The project that the command line is about.
-pub(super) struct Place(Cli);
+pub(super) struct TypedProject(Cli);
 
-impl Place {
+impl TypedProject {
     /// As the words before say, else as usual.
     pub(super) fn of(cli: &Cli, before: &[String]) -> Self {
         let said = |name: &str| {
@@ -81,49 +81,49 @@ impl Place {
 }
 
 /// None where the project cannot be read: a shell has no place for the reason.
-pub(super) async fn of(place: &Place, role: Role) -> Vec<Candidate> {
+pub(super) async fn of(place: &TypedProject, role: ValueRole) -> Vec<OfferedWord> {
     match role {
-        Role::Agent => agents(place).unwrap_or_default(),
-        Role::Workflow => workflows(place).unwrap_or_default(),
-        Role::Step => steps(place).unwrap_or_default(),
-        Role::Story | Role::Run | Role::Handoff => {
+        ValueRole::Agent => agents(place).unwrap_or_default(),
+        ValueRole::Workflow => workflows(place).unwrap_or_default(),
+        ValueRole::Step => steps(place).unwrap_or_default(),
+        ValueRole::Story | ValueRole::Run | ValueRole::Handoff => {
             let Ok(api) = Api::open(&place.0).await else { return Vec::new() };
             let found = match role {
-                Role::Story => stories(&api).await,
-                Role::Run => runs(&api).await,
+                ValueRole::Story => stories(&api).await,
+                ValueRole::Run => runs(&api).await,
                 _ => handoffs(&api).await,
             };
             api.close().await;
             found.unwrap_or_default()
         }
-        Role::Outcome => named(["success", "failure", "blocked", "needs_review"]),
-        Role::State => named(["pending", "clarification", "accepted", "parked", "completed"]),
-        Role::Schema => named(baton_wire::schema::all().map(|(name, _)| name)),
-        Role::Code => named(ERROR_PAGES.iter().map(|(code, _)| *code)),
+        ValueRole::Outcome => named(["success", "failure", "blocked", "needs_review"]),
+        ValueRole::State => named(["pending", "clarification", "accepted", "parked", "completed"]),
+        ValueRole::Schema => named(baton_wire::schema::all().map(|(name, _)| name)),
+        ValueRole::Code => named(ERROR_PAGES.iter().map(|(code, _)| *code)),
     }
 }
 
-fn named<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<Candidate> {
+fn named<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<OfferedWord> {
     words.into_iter().map(|it| candidate(it, "")).collect()
 }
 
-fn candidate(word: impl ToString, about: impl ToString) -> Candidate {
-    Candidate { word: word.to_string(), about: about.to_string() }
+fn candidate(word: impl ToString, about: impl ToString) -> OfferedWord {
+    OfferedWord { word: word.to_string(), about: about.to_string() }
 }
 
-fn agents(place: &Place) -> Result<Vec<Candidate>, Failure> {
+fn agents(place: &TypedProject) -> Result<Vec<OfferedWord>, Failure> {
     let files = place.project()?.load();
     Ok(files.agents.iter().map(|(_, it)| candidate(&it.agent.id, &it.agent.description)).collect())
 }
 
-fn workflows(place: &Place) -> Result<Vec<Candidate>, Failure> {
+fn workflows(place: &TypedProject) -> Result<Vec<OfferedWord>, Failure> {
     let files = place.project()?.load();
     Ok(files.workflows.iter().map(|it| candidate(&it.name, &it.workflow().title)).collect())
 }
 
-fn steps(place: &Place) -> Result<Vec<Candidate>, Failure> {
+fn steps(place: &TypedProject) -> Result<Vec<OfferedWord>, Failure> {
     let files = place.project()?.load();
-    let mut found: Vec<Candidate> = Vec::new();
+    let mut found: Vec<OfferedWord> = Vec::new();
     for it in &files.workflows {
         for step in &it.workflow().steps {
             if !found.iter().any(|known| known.word == step.id.as_str()) {
@@ -134,7 +134,7 @@ fn steps(place: &Place) -> Result<Vec<Candidate>, Failure> {
     Ok(found)
 }
 
-async fn stories(api: &Api) -> Result<Vec<Candidate>, Failure> {
+async fn stories(api: &Api) -> Result<Vec<OfferedWord>, Failure> {
     let page: Page<StoryDocument> = api.get(&Ask::get(["stories"]).with("limit", MOST)).await?;
     let mut stories = page.items;
     // What is still to be done first.
@@ -142,14 +142,14 @@ async fn stories(api: &Api) -> Result<Vec<Candidate>, Failure> {
     Ok(stories.iter().map(|it| candidate(&it.key, &it.title)).collect())
 }
 
-async fn runs(api: &Api) -> Result<Vec<Candidate>, Failure> {
+async fn runs(api: &Api) -> Result<Vec<OfferedWord>, Failure> {
     let ask = Ask::get(["runs"]).with("order", "newest").with("limit", MOST);
     let page: Page<RunDocument> = api.get(&ask).await?;
     let about = |it: &RunDocument| format!("{}, {}", it.story, it.status.name());
     Ok(page.items.iter().map(|it| candidate(it.number, about(it))).collect())
 }
 
-async fn handoffs(api: &Api) -> Result<Vec<Candidate>, Failure> {
+async fn handoffs(api: &Api) -> Result<Vec<OfferedWord>, Failure> {
     let open = "pending,clarification,accepted,parked";
     let ask = Ask::get(["handoffs"]).with("state", open).with("limit", MOST);
     let page: Page<HandoffSummary> = api.get(&ask).await?;
