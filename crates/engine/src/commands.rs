@@ -137,7 +137,8 @@ impl Engine {
                 handoff = Some(Box::new(row));
             }
         }
-        Err(EngineError::Refused { refusal: nearest_step(refusal), handoff, numbers })
+        let refusal = nearest_step(refusal);
+        Err(EngineError::Refused { refusal, handoff, numbers: numbers.into() })
     }
 
     pub(crate) async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
@@ -215,7 +216,7 @@ impl Engine {
         let refusal = Refusal::RunFinished { status: row.run.status.name() };
         let last = HandoffRef::InRun(row.run.id, HandoffNo(row.run.n_handoffs));
         let handoff = self.store.handoff(&last).await?.map(Box::new);
-        Ok(EngineError::Refused { refusal, handoff, numbers: Vec::new() })
+        Ok(EngineError::Refused { refusal, handoff, numbers: Box::default() })
     }
 
     pub(crate) async fn open_run(&self, story: &StoryKey) -> Result<Option<RunRow>, EngineError> {

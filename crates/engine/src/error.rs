@@ -16,7 +16,7 @@ pub enum EngineError {
         /// The current state of the handoff in question.
         handoff: Option<Box<HandoffRow>>,
         /// What callers type for the handoffs that the refusal names by their labels.
-        numbers: Vec<(HandoffNo, u64)>,
+        numbers: Box<[(HandoffNo, u64)]>,
     },
     #[error("there is no handoff `{which}`")]
     NoSuchHandoff { which: String },
@@ -244,12 +244,12 @@ impl EngineError {
     }
 
     pub(crate) fn refused(refusal: Refusal) -> Self {
-        Self::Refused { refusal, handoff: None, numbers: Vec::new() }
+        Self::Refused { refusal, handoff: None, numbers: Box::default() }
     }
 
     /// A refusal about a handoff of which the row is at hand.
     pub fn refused_about(refusal: Refusal, row: HandoffRow) -> Self {
-        let numbers = vec![(row.no, row.number)];
+        let numbers = Box::new([(row.no, row.number)]);
         Self::Refused { refusal, handoff: Some(Box::new(row)), numbers }
     }
 }
