@@ -155,16 +155,16 @@ mod tests {
         check(
             Some(80),
             &expect![[r#"
-            #   STORY    TITLE                              BATON
-            1   shop:12  Customers can log in with a code…  held by implementer
-            22  –        短い題名もここにある               offered to…"#]],
+                #   STORY    TITLE                              BATON
+                1   shop:12  Customers can log in with a code…  held by implementer
+                22  –        短い題名もここにある               offered to a-very-long-agent-na…"#]],
         );
         check(
             Some(50),
             &expect![[r#"
-            #   STORY    TITLE               BATON
-            1   shop:12  Customers can log…  held by…
-            22  –        短い題名もここに…   offered to a-ver…"#]],
+                #   STORY    TITLE               BATON
+                1   shop:12  Customers can log…  held by implemen…
+                22  –        短い題名もここに…   offered to a-ver…"#]],
         );
     }
 
