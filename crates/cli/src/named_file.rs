@@ -26,6 +26,11 @@ pub(crate) fn open(path: &str) -> Result<File, Failure> {
     File::open(path).map_err(failed)
 }
 
+/// Whether the user may have meant a file of that name.
+pub(crate) fn exists(path: &str) -> bool {
+    !path.trim().is_empty() && std::fs::metadata(path).is_ok_and(|it| it.is_file())
+}
+
 pub(crate) fn read_text(from: &mut dyn Read, name: &str) -> Result<String, Failure> {
     let bytes = read_at_most(from, name, json::MOST_BYTES as u64)?;
     String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{name}` is not UTF-8 text")))

@@ -13,7 +13,10 @@ const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
 pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
     // Checked here, so that an error has its own line and column.
-    json::parse(&text)?;
+    json::parse(&text).map_err(|error| {
+        let file = (argument == text && named_file::exists(argument)).then(|| argument.to_owned());
+        Failure::Payload { error, file }
+    })?;
     raw(text)
 }
 

@@ -7,6 +7,7 @@ use crate::evidence::Evidence;
 use crate::named::named;
 use crate::names::AgentId;
 use crate::outcome::Outcome;
+use crate::plural::counted;
 use crate::run::{EdgeKey, HandoffNo, Party, is_false};
 use crate::workflow::{Edge, Place, Workflow};
 
@@ -214,8 +215,8 @@ impl Gate {
                 format!("Work from `{from}` to `{to}` went back {times}; its limit is {most}")
             }
             GateCause::Delegations => {
-                let parts = if n == 1 { "part" } else { "parts" };
-                format!("`{asker}` delegated {n} {parts} of this work; its limit is {most}")
+                let parts = counted(n.into(), "part");
+                format!("`{asker}` delegated {parts} of this work; its limit is {most}")
             }
             GateCause::Blocked => format!(
                 "`{asker}` is blocked again; an agent was sent to help {times}, its limit is {most}"

@@ -68,6 +68,12 @@ pub(crate) enum WorkflowUse {
     BuiltIn,
 }
 
+impl LoadedWorkflow {
+    pub(crate) fn workflow(&self) -> &Workflow {
+        &self.entry.workflow
+    }
+}
+
 impl LoadedFiles {
     pub(super) fn of(dir: &Dir) -> Self {
         let mut left_out = Vec::new();
@@ -168,6 +174,27 @@ impl LoadedFiles {
             Some(index) => Err(self.left_out.swap_remove(index).failure),
             None => Ok(()),
         }
+    }
+
+    /// Fails with the problems of every agent's file that has any.
+    pub(crate) fn refuse_bad_agents(&self) -> Result<(), Failure> {
+        let bad: Vec<&BadFile> =
+            self.left_out.iter().filter(|it| it.role == FileRole::Agent).collect();
+        if bad.is_empty() {
+            return Ok(());
+        }
+        let lines = bad.iter().flat_map(|it| match it.failure.file_problems() {
+            [] => vec![it.failure.to_string()],
+            problems => {
+                problems.iter().map(|problem| format!("{}: {problem}", it.origin)).collect()
+            }
+        });
+        let what = show::counted(bad.len() as u64, "agent file");
+        let have = if bad.len() == 1 { "has" } else { "have" };
+        Err(Failure::BadFiles {
+            what: format!("{what} {have} problems"),
+            problems: lines.collect(),
+        })
     }
 
     /// Every workflow with how far it is used, and whether it is sound. What only the runs of others

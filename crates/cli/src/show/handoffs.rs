@@ -9,7 +9,9 @@ use baton_core::run::Kind;
 use baton_engine::LOST_TEXT;
 use jiff::Timestamp;
 
-use super::{TimeFormat, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
+use super::{
+    TimeFormat, ago, block, counted, dim, fields, good, list, pretty, shortened, visible, warn,
+};
 
 /// The label of the first handoff of a run, which starts it.
 const FIRST: &str = "HO-001";
@@ -30,7 +32,7 @@ pub(crate) fn handoffs_table(rows: &[HandoffSummary], now: Timestamp) -> String 
         ]
     };
     let headings = ["#", "STORY", "LABEL", "HANDOFF", "STATE", "SINCE", "REASON"];
-    table(&headings, rows.iter().map(cells).collect())
+    list(&headings, rows.iter().map(cells).collect())
 }
 
 /// The two sides. Where the orchestrator asks a person, the agent that is blocked is named too, if
@@ -104,8 +106,8 @@ pub(crate) fn handoff_page(detail: &HandoffDetail) -> String {
 fn beside(beside: &HandoffExtras) -> Vec<String> {
     let mut words = Vec::new();
     if let (Some(fence), Some(seconds)) = (beside.fence, beside.lease_seconds) {
-        let every = format!("to be heard of at least every {seconds} seconds");
-        words.push(format!("held with fence {fence}; {every}"));
+        let every = counted(seconds.into(), "second");
+        words.push(format!("held with fence {fence}; a heartbeat is due at least every {every}"));
     }
     if !beside.evidence.is_empty() {
         let checked = |it: &EvidenceDocument| match &it.detail {

@@ -164,5 +164,5 @@ fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
 
 fn no_such_step(draft: &Draft<'_>, step: &StepId) -> Refusal {
     let steps: Vec<&str> = draft.workflow().steps.iter().map(|it| it.id.as_str()).collect();
-    Refusal::NoSuchStep { step: step.clone(), known: steps.join(", ") }
+    Refusal::NoSuchStep { step: step.clone(), known: format!("it has: {}", steps.join(", ")) }
 }

@@ -37,7 +37,7 @@ impl InboxItem {
                     1 => "; the orchestrator has offered it again once".to_owned(),
                     n => format!("; the orchestrator has offered it again {n} times"),
                 };
-                format!("The baton lies loose at {at}{again}")
+                format!("The baton lies loose at {at}: no agent has the work{again}")
             }
         }
     }
