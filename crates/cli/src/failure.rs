@@ -168,12 +168,11 @@ impl Failure {
 
     /// The same, with advice for a refusal of this code.
     pub(crate) fn with_hint(self, code: &str, advice: impl FnOnce() -> String) -> Self {
-        match self {
-            Self::Refused { problem, document, format, .. } if problem.code == code => {
-                Self::Refused { problem, document, format, hint: Some(advice()) }
-            }
-            failure => failure,
+        if let Self::Refused { problem, document, format, hint } = self {
+            let hint = if problem.code == code { Some(advice()) } else { hint };
+            return Self::Refused { problem, document, format, hint };
         }
+        self
     }
 
     /// The JSON for programs: one row per kind of failure.
