@@ -15,6 +15,7 @@ use baton_core::problem::Problem;
 use baton_core::run::{self, Baton, HandoffNo, HandoffState};
 use baton_core::view::{Meaning, OutcomeClaim, View};
 use baton_store::{HandoffFilter, HandoffRef, RunRef, RunRow};
+use baton_wire::suggest::is_slip;
 
 use crate::{Caller, CommandResult, Engine, EngineError, RunTarget};
 
@@ -26,6 +27,8 @@ pub struct DocumentHints {
     /// The handoff that the document accepts or ends.
     pub handoff: Option<HandoffRef>,
     pub story: Option<StoryKey>,
+    /// A story that the document names is new, however much its key looks like another's.
+    pub new_story: bool,
     /// For a new run.
     pub workflow: Option<WorkflowName>,
     /// The sender, where the document names none.
@@ -140,7 +143,7 @@ impl Engine {
             (None, None) => None,
         };
         let Some(to) = receiver else {
-            let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: NO_END.into() })?;
+            let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: no_end(view) })?;
             return self.end_step(caller, package, view, hints, outcome).await;
         };
         let within = self.meant(view, hints).await?;
@@ -220,7 +223,9 @@ impl Engine {
             return Ok(RunTarget::Story { key, workflow });
         }
         if let Some(key) = view.subject.key() {
-            return Ok(RunTarget::Story { key: self.story_key(&key).await?, workflow });
+            let key = self.story_key(&key).await?;
+            self.refuse_slip(&key, named_sender(view, hints)?.as_ref(), hints).await?;
+            return Ok(RunTarget::Story { key, workflow });
         }
         let suffix = view.subject.suffix();
         if let Some(suffix) = &suffix {
@@ -231,6 +236,34 @@ impl Engine {
         }
         let row = self.run_of_sender(view, hints).await?;
         Ok(RunTarget::Run(RunRef::Id(row.run.id)))
+    }
+
+    /// A document may bring a new story with it. Where its key is nearly that of a story whose work is
+    /// with the sender at this moment, or differs from an open one's in its letters only a little, it
+    /// was mistyped: the work would be left behind.
+    pub(crate) async fn refuse_slip(
+        &self,
+        key: &StoryKey,
+        sender: Option<&AgentId>,
+        hints: &DocumentHints,
+    ) -> Result<(), EngineError> {
+        if hints.new_story || self.store.story(key).await?.is_some() {
+            return Ok(());
+        }
+        let held = match sender {
+            Some(sender) => self.runs_with(sender).await?,
+            None => Vec::new(),
+        };
+        let held = held.into_iter().filter(|it| matches!(it.run.baton(), Baton::Held { .. }));
+        let mut held = held.map(|it| it.run.story);
+        let meant = match held.find(|it| is_slip(key.as_str(), it.as_str(), MOST_SLIPS)) {
+            Some(held) => Some(held),
+            None => self.near_story(key).await?.filter(|it| is_letter_off(it.as_str(), key.as_str())),
+        };
+        match meant {
+            Some(meant) => Err(EngineError::MistypedStory { key: key.clone(), meant }),
+            None => Ok(()),
+        }
     }
 
     /// The only open run whose baton is offered to or held by the document's sender. Where the sender
@@ -248,6 +281,7 @@ impl Engine {
             | DocumentKind::MetadataBlock(_)
             | DocumentKind::YamlHandoff
             | DocumentKind::YamlGate
+            | DocumentKind::Other(_)
             | DocumentKind::Payload => named_sender(view, hints)?,
         };
         let mut fitting = match &sender {
@@ -389,6 +423,16 @@ fn names_of(runs: &[RunRow], n_runs: u64) -> String {
     names.join(", ")
 }
 
+/// How many slips there may be between a key and that of the work which the sender holds.
+const MOST_SLIPS: usize = 2;
+
+/// Whether two keys differ in one letter: `shop-12` and `shop-13` are two stories, `shop-12` and
+/// `shpo-12` hardly are.
+fn is_letter_off(one: &str, other: &str) -> bool {
+    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
+    digits(one) == digits(other) && is_slip(one, other, 1)
+}
+
 /// Whether a run is of another issue than the one that the document's key would end in.
 fn is_of_another(story: &str, suffix: Option<&str>) -> bool {
     let number = story.rsplit_once('#').map(|(_, number)| number);
@@ -397,7 +441,24 @@ fn is_of_another(story: &str, suffix: Option<&str>) -> bool {
     suffix.is_some_and(|it| is_issue && !story.ends_with(it))
 }
 
-const NO_END: &str = "it names no receiver, and no outcome with which its step would have ended";
+/// Why a document neither goes to an agent nor ends a step, and what to add.
+fn no_end(view: &View) -> String {
+    const NO_END: &str = "names no receiver, and no outcome with which its step would have ended";
+    match view.kind {
+        DocumentKind::Other(system) => {
+            format!("it looks like {}, which {NO_END}: add `to_agent`", system.title())
+        }
+        DocumentKind::Payload => {
+            format!("it {NO_END}: add `to_agent`, or name the receiver with `to`")
+        }
+        DocumentKind::XmlHandoff
+        | DocumentKind::WorkflowComplete
+        | DocumentKind::MetadataBlock(_)
+        | DocumentKind::YamlHandoff
+        | DocumentKind::YamlGate
+        | DocumentKind::Acknowledgement(_) => format!("it {NO_END}"),
+    }
+}
 
 /// A fencing token needs a held handoff: a sender that holds nothing any more is refused.
 fn token(row: Option<&RunRow>, hints: &DocumentHints) -> Result<Option<Token>, EngineError> {
