@@ -447,6 +447,24 @@ mod tests {
     }
 
     #[test]
+    fn an_acknowledgement_without_its_root_is_judged_as_one() {
+        let task = || ("understood", Node::map([("task", Node::text("Plan the login"))]));
+        let received = || ("received", Node::Bool(true));
+        for members in [
+            vec![task()],
+            vec![received()],
+            vec![received(), ("understood", Node::map([]))],
+            vec![received(), task(), ("from", Node::text("A B"))],
+            vec![received(), task()],
+        ] {
+            let bare = Node::map(members.clone());
+            let rooted = Node::map([("acknowledgment", bare.clone())]);
+            let read = |it: &Node| Acknowledgement::read(it, "…");
+            assert_eq!(read(&bare), read(&rooted), "{bare:?}");
+        }
+    }
+
+    #[test]
     fn blockers_without_an_action_are_a_question() {
         let read = |members: Vec<(&'static str, Node)>| {
             let received = ("received", Node::Bool(true));

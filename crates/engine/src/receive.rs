@@ -15,7 +15,6 @@ use baton_core::problem::Problem;
 use baton_core::run::{self, Baton, HandoffNo, HandoffState};
 use baton_core::view::{Meaning, OutcomeClaim, View};
 use baton_store::{HandoffFilter, HandoffRef, RunRef, RunRow};
-use baton_wire::suggest::is_slip;
 
 use crate::{Caller, CommandResult, Engine, EngineError, RunTarget};
 
@@ -238,34 +237,6 @@ impl Engine {
         Ok(RunTarget::Run(RunRef::Id(row.run.id)))
     }
 
-    /// A document may bring a new story with it. Where its key is nearly that of a story whose work is
-    /// with the sender at this moment, or differs from an open one's in its letters only a little, it
-    /// was mistyped: the work would be left behind.
-    pub(crate) async fn refuse_slip(
-        &self,
-        key: &StoryKey,
-        sender: Option<&AgentId>,
-        hints: &DocumentHints,
-    ) -> Result<(), EngineError> {
-        if hints.new_story || self.store.story(key).await?.is_some() {
-            return Ok(());
-        }
-        let held = match sender {
-            Some(sender) => self.runs_with(sender).await?,
-            None => Vec::new(),
-        };
-        let held = held.into_iter().filter(|it| matches!(it.run.baton(), Baton::Held { .. }));
-        let mut held = held.map(|it| it.run.story);
-        let meant = match held.find(|it| is_slip(key.as_str(), it.as_str(), MOST_SLIPS)) {
-            Some(held) => Some(held),
-            None => self.near_story(key).await?.filter(|it| is_letter_off(it.as_str(), key.as_str())),
-        };
-        match meant {
-            Some(meant) => Err(EngineError::MistypedStory { key: key.clone(), meant }),
-            None => Ok(()),
-        }
-    }
-
     /// The only open run whose baton is offered to or held by the document's sender. Where the sender
     /// is not named either, the only open run.
     async fn run_of_sender(
@@ -300,7 +271,7 @@ impl Engine {
     }
 
     /// Open runs that an agent has to move: the baton is offered to it, or it holds it.
-    async fn runs_with(&self, agent: &AgentId) -> Result<Vec<RunRow>, EngineError> {
+    pub(crate) async fn runs_with(&self, agent: &AgentId) -> Result<Vec<RunRow>, EngineError> {
         let states = [run::State::Pending, run::State::Accepted];
         let filter = HandoffFilter {
             to: Some(agent.clone()),
@@ -421,16 +392,6 @@ fn names_of(runs: &[RunRow], n_runs: u64) -> String {
         names.push(format!("{n_more} more"));
     }
     names.join(", ")
-}
-
-/// How many slips there may be between a key and that of the work which the sender holds.
-const MOST_SLIPS: usize = 2;
-
-/// Whether two keys differ in one letter: `shop-12` and `shop-13` are two stories, `shop-12` and
-/// `shpo-12` hardly are.
-fn is_letter_off(one: &str, other: &str) -> bool {
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
-    digits(one) == digits(other) && is_slip(one, other, 1)
 }
 
 /// Whether a run is of another issue than the one that the document's key would end in.

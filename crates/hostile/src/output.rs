@@ -65,9 +65,7 @@ pub(crate) fn patterns() -> Vec<Pattern> {
         output("envelopes_of_objects", |n| {
             series("{\"content\":[", |_| "{\"text\":\"{}\"},".into(), "{}]}", n)
         }),
-        output("lists_of_envelopes", |n| {
-            series("[", |_| "{\"text\":\"> {}\"},".into(), "{}]", n)
-        }),
+        output("lists_of_envelopes", |n| series("[", |_| "{\"text\":\"> {}\"},".into(), "{}]", n)),
         output("escapes", |n| series("{\"text\":\"", |_| "\\\\\\\"".into(), "\"}", n)),
         output("headings", |n| series("", |_| "## Metadata\n".into(), END, n)),
         output("colours", |n| series("", |_| "\u{1b}[31ma\u{1b}[0m".into(), END, n)),

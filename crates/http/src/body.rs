@@ -94,8 +94,8 @@ pub(crate) fn package_or_document(raw: Option<&RawValue>) -> Result<Package, Api
     let Some(document) = format.and_then(|it| formats::decode(it, text).ok()) else {
         return Ok(package);
     };
-    let is_document = format == Some(Format::Markdown)
-        || DocumentKind::of(&document) != DocumentKind::Payload;
+    let is_document =
+        format == Some(Format::Markdown) || DocumentKind::of(&document) != DocumentKind::Payload;
     match format {
         Some(format) if is_document => Ok(Package::new(format, text.as_str(), document)),
         Some(_) | None => Ok(package),

@@ -105,22 +105,22 @@ fn search(text: &str, depth: usize) -> Vec<Found> {
                 }
             }
             CandidateContent::Document => match look(text, &candidate, place) {
-                Looked::Handoff(found) => {
+                CandidateVerdict::Handoff(found) => {
                     all.push(found);
                     taken = end;
                 }
                 // What is in the strings of a JSON object is escaped: it is not searched as it is.
-                Looked::Envelope(object) => {
+                CandidateVerdict::Envelope(object) => {
                     all.extend(in_envelope(&object, &candidate.span, depth));
                     taken = end;
                 }
-                Looked::Nothing => {}
+                CandidateVerdict::Nothing => {}
             },
         }
     }
     if let Some(candidate) = unclosed.filter(|it| it.span.start >= taken) {
         let place = TextPosition::of(text, candidate.span.start);
-        if let Looked::Handoff(found) = look(text, &candidate, place) {
+        if let CandidateVerdict::Handoff(found) = look(text, &candidate, place) {
             all.push(found);
         }
     }
@@ -134,35 +134,38 @@ fn search(text: &str, depth: usize) -> Vec<Found> {
 }
 
 /// What a candidate turned out to be.
-enum Looked {
+enum CandidateVerdict {
     Handoff(Found),
     /// JSON that is no handoff and may hold one.
     Envelope(Node),
     Nothing,
 }
 
-fn look(whole: &str, candidate: &Candidate, start: TextPosition) -> Looked {
+fn look(whole: &str, candidate: &Candidate, start: TextPosition) -> CandidateVerdict {
     let text = &whole[candidate.span.clone()];
     let document = match candidate.format {
         Format::Json | Format::Xml | Format::Yaml => formats::decode(candidate.format, text),
         // The chatter around a metadata block is not its prose.
         Format::Markdown => match fences::metadata(text) {
             Some(fence) => markdown::metadata(text, &fence),
-            None => return Looked::Nothing,
+            None => return CandidateVerdict::Nothing,
         },
     };
     if candidate.is_meant(text, &document) {
         let document = document.map_err(|error| FormatError { at: error.at.after(start), ..error });
         let (span, format) = (candidate.span.clone(), candidate.format);
-        return Looked::Handoff(Found { span, format, unwrapped: None, document });
+        return CandidateVerdict::Handoff(Found { span, format, unwrapped: None, document });
     }
     match (candidate.format, document) {
-        (Format::Json, Ok(object)) => Looked::Envelope(object),
+        (Format::Json, Ok(object)) => CandidateVerdict::Envelope(object),
         // A program's answer may be longer than a package.
         (Format::Json, Err(_)) if text.len() > json::MOST_BYTES => {
-            json::parse_within(text, text.len()).map_or(Looked::Nothing, Looked::Envelope)
+            json::parse_within(text, text.len())
+                .map_or(CandidateVerdict::Nothing, CandidateVerdict::Envelope)
         }
-        (Format::Json | Format::Xml | Format::Yaml | Format::Markdown, _) => Looked::Nothing,
+        (Format::Json | Format::Xml | Format::Yaml | Format::Markdown, _) => {
+            CandidateVerdict::Nothing
+        }
     }
 }
 

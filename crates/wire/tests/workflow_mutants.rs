@@ -251,7 +251,8 @@ fn the_schema_and_the_check_agree_on_every_mutant_of_the_built_in_workflows() {
                 (false, Err(_)) => n_bad += 1,
                 (false, Ok(_)) => differences.push(format!("{what}: only the schema refuses it")),
                 (true, Err(problems)) => {
-                    let rules: Vec<&str> = problems.iter().map(|it| it.problem.rule.as_str()).collect();
+                    let rules: Vec<&str> =
+                        problems.iter().map(|it| it.problem.rule.as_str()).collect();
                     beyond.extend(rules.iter().map(|it| (*it).to_owned()));
                     if rules.iter().any(|it| !BEYOND_A_SCHEMA.contains(it)) {
                         differences.push(format!("{what}: only Baton refuses it: {rules:?}"));

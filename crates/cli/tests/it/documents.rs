@@ -341,14 +341,18 @@ fn a_finding_for_an_editor_has_its_line_and_its_file() {
     project.has(file, &REVIEW.replace("severity=\"critical\"", "severity=\"awful\""));
     let of = |said: &Said| serde_json::from_str::<Value>(&said.stdout).unwrap()["runs"][0].clone();
     let run = of(&project.run(&["lint", file, "--sarif"]));
-    let result = run["results"].as_array().unwrap().iter().find(|it| it["ruleId"] == "unknown_word");
+    let result =
+        run["results"].as_array().unwrap().iter().find(|it| it["ruleId"] == "unknown_word");
     let place = &result.unwrap()["locations"][0]["physicalLocation"];
     assert_eq!(place["region"], serde_json::json!({"startLine": 9, "startColumn": 5}));
     assert_eq!(place["artifactLocation"]["uri"], "my%20file%20%231.xml");
     assert!(run["tool"]["driver"]["rules"][0]["help"]["text"].is_string(), "{run}");
     let piped = of(&project.told(&["lint", "-", "--sarif"], "handoff:\n  from: [a\n"));
     let place = &piped["results"][0]["locations"][0]["physicalLocation"];
-    assert_eq!((&place["artifactLocation"]["uri"], &place["region"]["startLine"]), (&Value::from("stdin"), &Value::from(2)));
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&Value::from("stdin"), &Value::from(2))
+    );
     let about = &piped["tool"]["driver"]["rules"][0]["shortDescription"]["text"];
     assert_eq!(about, "the file cannot be read, or is no document of its format");
 }
@@ -388,7 +392,8 @@ fn a_mistyped_story_in_a_file_is_refused_unless_it_is_called_new() {
     let project = Project::started();
     let story = project.json(&["story", "list"])["items"][0]["key"].as_str().unwrap().to_owned();
     project.ok(&["handoff", "accept", "1"]);
-    let plan = |key: &str| PLAN.replacen("handoff:\n", &format!("handoff:\n  story_id: {key}\n"), 1);
+    let plan =
+        |key: &str| PLAN.replacen("handoff:\n", &format!("handoff:\n  story_id: {key}\n"), 1);
     project.has("plan.yaml", &plan(&format!("{story}x")));
     let create = ["handoff", "create", "--file", "plan.yaml"];
     project.fails(&create, 3, &format!("did you mean `{story}`?"));

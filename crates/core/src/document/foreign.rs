@@ -94,8 +94,8 @@ impl OtherSystem {
         name.map(agent_name)
     }
 
-    /// How the sender's step ended, where it says so. Whoever names a receiver hands over, whatever
-    /// the state of that handoff is called; without one, work under way is a progress note.
+    /// How the sender's step ended, where it says so. A document that names a receiver hands over,
+    /// whatever it calls the state of that; without a receiver, work under way is a progress note.
     pub(crate) fn claim(self, body: &Node) -> Option<OutcomeClaim> {
         let word = match self {
             Self::Flat => text_at(body, "status"),
@@ -162,7 +162,8 @@ fn is_flat(document: &Node) -> bool {
         return is_agent(receiver);
     }
     if let Some(sender) = first_text(document, SENDERS) {
-        return is_agent(sender) && ["status", "summary", "task", "context"].iter().any(|it| has(it));
+        return is_agent(sender)
+            && ["status", "summary", "task", "context"].iter().any(|it| has(it));
     }
     let sides = text_at(document, "from").zip(text_at(document, "to"));
     let Some((from, to)) = sides else { return false };

@@ -81,6 +81,8 @@ fn each<'a>(
                 // Blank items have a rule of their own.
                 Node::Text(text) if text.trim().is_empty() => {}
                 Node::Text(text) => visit(list, index, Some(plain_path(text)), item),
+                // Another system's artifact holds its content itself.
+                Node::Map(_) if item.member("parts").is_some() => {}
                 Node::Map(_) => visit(list, index, path_of(item), item),
                 Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) => {}
             }

@@ -199,7 +199,9 @@ impl LintRule {
             LintRule::InstructionToReader => {
                 "say what is, and leave what to do to the expectations"
             }
-            LintRule::MissingParty => "name the agent in `from` and `to`, or in `from_agent` and `to_agent`",
+            LintRule::MissingParty => {
+                "name the agent in `from` and `to`, or in `from_agent` and `to_agent`"
+            }
             LintRule::RepeatedField => "keep one of them",
             LintRule::UnknownStatus => {
                 "use one of the document's words, such as `success`, `failure` or `blocked`"

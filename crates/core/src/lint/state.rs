@@ -48,7 +48,8 @@ fn next_phase(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     let word = body.fields().at(NEXT).and_then(Node::scalar_text).map(str::trim);
     let Some((word, run)) = word.zip(facts.run.as_ref()) else { return };
     if let Some(meant) = meant_phase(run, word) {
-        let message = format!("is no phase of the workflow; did you mean `{meant}`?");
+        let message =
+            format!("is no phase of the workflow, and nearly `{meant}`, which was probably meant");
         sink.say(LintRule::UnknownWord, body.field_path(NEXT), message);
     }
 }
@@ -56,7 +57,8 @@ fn next_phase(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
 /// The phase that was probably meant by a word that the workflow does not have.
 pub(crate) fn meant_phase<'a>(run: &'a RunFact, word: &str) -> Option<&'a str> {
     const END: &str = "complete";
-    let known = || run.phases.iter().flat_map(|it| [it.phase.as_str(), it.id.as_str()]).chain([END]);
+    let known =
+        || run.phases.iter().flat_map(|it| [it.phase.as_str(), it.id.as_str()]).chain([END]);
     // Longer words are compared with nothing: none of them is a slip.
     if word.len() > 64 || known().any(|it| it.eq_ignore_ascii_case(word)) {
         return None;

@@ -84,7 +84,8 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &m
 
 /// Another system's handoff that says neither who gets it nor how its step ended.
 fn other_parties(body: &Body<'_>, system: OtherSystem, facts: &Facts, sink: &mut Sink) {
-    let is_complete = system.receiver(body.fields()).is_some() || system.claim(body.fields()).is_some();
+    let is_complete =
+        system.receiver(body.fields()).is_some() || system.claim(body.fields()).is_some();
     match facts.parties {
         Parties::InDocument if !is_complete => {
             let message = format!("this looks like {}, which names no receiver", system.title());

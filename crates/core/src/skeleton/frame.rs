@@ -175,7 +175,11 @@ pub(super) fn correct_next_phase(sketch: &mut Sketch, facts: &Facts, path: &[Pat
     let word = at(&sketch.sample, path).and_then(Node::scalar_text).unwrap_or_default();
     let meant = facts.run.as_ref().and_then(|it| meant_phase(it, word.trim()));
     let Some(meant) = meant.map(str::to_owned) else { return };
-    put_instead(sketch, path, FieldMark::new(Wanted::words(&[&meant]), "the phase that comes next"));
+    put_instead(
+        sketch,
+        path,
+        FieldMark::new(Wanted::words(&[&meant]), "the phase that comes next"),
+    );
 }
 
 /// True for a word that does not name another step of the workflow.

@@ -142,7 +142,9 @@ async fn a_story_that_is_nearly_the_one_at_hand_is_not_made_by_a_slip() {
     world.starts("shop:12").await.unwrap();
     world.on("shop:12", accept(1)).await.unwrap();
     let plan = |story: &str| {
-        format!(r#"{{"from_agent":"analyst","to_agent":"implementer","story_id":"{story}","plan":"p"}}"#)
+        format!(
+            r#"{{"from_agent":"analyst","to_agent":"implementer","story_id":"{story}","plan":"p"}}"#
+        )
     };
     // The analyst has `shop:12` in its hands.
     for slip in ["shop:21", "shop:13", "shpo:12"] {
@@ -158,7 +160,8 @@ async fn a_story_that_is_nearly_the_one_at_hand_is_not_made_by_a_slip() {
     let refused = send(&world, Format::Json, request, &hints()).await;
     assert!(refused.starts_with("no_such_story"), "{refused}");
     // Another sender brings another story, and one that is called new is new.
-    let other = plan("shop:13").replace("analyst", "orchestrator").replace("implementer", "analyst");
+    let other =
+        plan("shop:13").replace("analyst", "orchestrator").replace("implementer", "analyst");
     assert_eq!(send(&world, Format::Json, &other, &hints()).await, "moved Some(1)");
     let new = DocumentHints { new_story: true, ..hints() };
     assert_eq!(send(&world, Format::Json, &plan("shop:21"), &new).await, "moved Some(1)");
@@ -169,12 +172,16 @@ async fn a_story_that_is_nearly_the_one_at_hand_is_not_made_by_a_slip() {
 async fn the_documents_of_other_systems_end_a_step_or_go_to_the_agent_that_they_name() {
     let task = r#"{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"},"plan":"p","artifacts":[{"parts":[{"kind":"text","text":"The plan has 3 steps"}]}]}"#;
     let offer = r#"{"message_type":"HandoffOffer","sender":"analyst","plan":"p","payload":{"target_participant":"Implementer"}}"#;
-    let call = r#"{"type":"function_call","name":"transfer_to_implementer","arguments":"{}","plan":"p"}"#;
+    let call =
+        r#"{"type":"function_call","name":"transfer_to_implementer","arguments":"{}","plan":"p"}"#;
     for (format, text) in [
         (Format::Json, task),
         (Format::Json, offer),
         (Format::Json, call),
-        (Format::Markdown, "---\nfrom: analyst\nto: implementer\nstatus: completed\nplan: p\n---\n# Plan\n"),
+        (
+            Format::Markdown,
+            "---\nfrom: analyst\nto: implementer\nstatus: completed\nplan: p\n---\n# Plan\n",
+        ),
     ] {
         let world = Backend::Memory.world().await;
         world.starts("s1").await.unwrap();

@@ -248,7 +248,8 @@ async fn what_a_sender_believes_of_its_run_is_compared_with_it() {
     }
 }
 
-const PROSE: &str = "# The plan\n\nLook first.\n\n## Metadata\n\n```json\n{\"plan\": [\"Look\"]}\n```\n";
+const PROSE: &str =
+    "# The plan\n\nLook first.\n\n## Metadata\n\n```json\n{\"plan\": [\"Look\"]}\n```\n";
 
 #[tokio::test]
 async fn a_package_in_markdown_is_as_good_as_json_in_every_command() {

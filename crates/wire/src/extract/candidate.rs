@@ -112,9 +112,7 @@ impl Candidates {
         let is_hidden = |at: usize| {
             let at = at.checked_sub(offset);
             let after = |at: usize| hidden.partition_point(|it| it.start <= at);
-            at.is_some_and(|at| {
-                after(at).checked_sub(1).is_some_and(|it| at < hidden[it].end)
-            })
+            at.is_some_and(|at| after(at).checked_sub(1).is_some_and(|it| at < hidden[it].end))
         };
         // Only these are looked at: there may be thousands of texts to search.
         let newest = self.whole.split_off(from);

@@ -272,8 +272,16 @@ fn quotes_and_list_items_are_searched_and_comments_are_not() {
     let indented = |text: &str, by: &str| text.replace('\n', &format!("\n{by}"));
     check_unwrapped(&format!("> {}\n", indented(XML, "> ")), Format::Xml, XML);
     let fenced = format!("```yaml\n{YAML}```");
-    check_unwrapped(&format!("As asked:\n\n> {}\n\nBye", indented(&fenced, "> ")), Format::Yaml, YAML);
-    check_unwrapped(&format!("1. Done:\n\n   {}\n2. Bye\n", indented(&fenced, "   ")), Format::Yaml, YAML);
+    check_unwrapped(
+        &format!("As asked:\n\n> {}\n\nBye", indented(&fenced, "> ")),
+        Format::Yaml,
+        YAML,
+    );
+    check_unwrapped(
+        &format!("1. Done:\n\n   {}\n2. Bye\n", indented(&fenced, "   ")),
+        Format::Yaml,
+        YAML,
+    );
     check_unwrapped(&format!("- {}\n", indented(&fenced, "  ")), Format::Yaml, YAML);
     check_unwrapped(&format!("> > {}\n", indented(XML, "> > ")), Format::Xml, XML);
     for hidden in [
@@ -292,7 +300,8 @@ fn quotes_and_list_items_are_searched_and_comments_are_not() {
 
 #[test]
 fn a_file_with_front_matter_is_a_handoff_with_its_prose() {
-    let file = "---\nfrom: analyst\nto: implementer\nstatus: completed\n---\n\n# The plan\n\n3 steps.\n";
+    let file =
+        "---\nfrom: analyst\nto: implementer\nstatus: completed\n---\n\n# The plan\n\n3 steps.\n";
     check_one(file, Format::Markdown, file);
     check_one(&format!("Here it is:\n\n{file}"), Format::Markdown, file);
     assert_eq!(told("---\ntitle: A page\n---\n# Text\n"), "");

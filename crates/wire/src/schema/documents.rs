@@ -64,7 +64,13 @@ fn xml_handoff() -> String {
     ]);
     let defs = contracts.iter().map(|it| (name_of(&it.name), of_contract(it))).collect();
     let about = "The JSON form of `<handoff>`, by who hands to whom.";
-    document("xml-handoff", "Baton handoff, XML protocol", about, members(present("handoff", inside)), defs)
+    document(
+        "xml-handoff",
+        "Baton handoff, XML protocol",
+        about,
+        members(present("handoff", inside)),
+        defs,
+    )
 }
 
 fn under(name: &str, root: &str, contract: &str, title: &str, about: &str) -> String {
@@ -75,7 +81,13 @@ fn under(name: &str, root: &str, contract: &str, title: &str, about: &str) -> St
 fn metadata_block() -> String {
     let contract = builtin::contract("metadata/*→*").unwrap();
     let about = "The metadata block at the end of an agent's output. With a `phase` it is in the phase profile, without in the metadata profile.";
-    document("metadata-block", "Baton handoff between phases", about, members(of_contract(contract)), Vec::new())
+    document(
+        "metadata-block",
+        "Baton handoff between phases",
+        about,
+        members(of_contract(contract)),
+        Vec::new(),
+    )
 }
 
 fn pipeline_payload() -> String {
@@ -91,15 +103,21 @@ fn pipeline_payload() -> String {
 fn the_schemas_of_documents_say_what_the_contracts_do() {
     expect_file!["../../schemas/documents/xml-handoff.schema.json"].assert_eq(&xml_handoff());
     let about = "The JSON form of `<workflow-complete>`.";
-    let complete =
-        under("workflow-complete", "workflow-complete", "xml/closer-agent→complete", "Baton workflow complete", about);
+    let complete = under(
+        "workflow-complete",
+        "workflow-complete",
+        "xml/closer-agent→complete",
+        "Baton workflow complete",
+        about,
+    );
     expect_file!["../../schemas/documents/workflow-complete.schema.json"].assert_eq(&complete);
     expect_file!["../../schemas/documents/metadata-block.schema.json"].assert_eq(&metadata_block());
     let about = "A package under `handoff`: sequential, escalation, return, or at a gate.";
     let package = under("yaml-handoff", "handoff", "yaml/*→*", "Baton package", about);
     expect_file!["../../schemas/documents/yaml-handoff.schema.json"].assert_eq(&package);
     let about = "A package that asks a specialist for a part of the work.";
-    let delegation = under("yaml-delegation", "handoff", "yaml/delegation", "Baton delegation", about);
+    let delegation =
+        under("yaml-delegation", "handoff", "yaml/delegation", "Baton delegation", about);
     expect_file!["../../schemas/documents/yaml-delegation.schema.json"].assert_eq(&delegation);
     expect_file!["../../schemas/documents/pipeline-payload.schema.json"]
         .assert_eq(&pipeline_payload());

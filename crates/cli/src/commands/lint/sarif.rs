@@ -40,7 +40,8 @@ fn rule(id: &str, is_unread: bool) -> Node {
     let (about, help) = match LintRule::parse(id) {
         Some(rule) => (rule.about(), format!("{}; its page is docs/lint/{id}.md", rule.fix())),
         None if is_unread => {
-            let help = error_page(id).map_or_else(|| format!("`baton explain {id}`"), str::to_owned);
+            let help =
+                error_page(id).map_or_else(|| format!("`baton explain {id}`"), str::to_owned);
             ("the file cannot be read, or is no document of its format", help)
         }
         None => {
@@ -110,10 +111,7 @@ impl SarifResult<'_> {
         let number = |it: usize| Node::count(it as u64);
         let region =
             Node::map([("startLine", number(self.line)), ("startColumn", number(self.column))]);
-        let place = Node::map([
-            ("artifactLocation", artifact(self.file)),
-            ("region", region),
-        ]);
+        let place = Node::map([("artifactLocation", artifact(self.file)), ("region", region)]);
         let mut location = vec![("physicalLocation", place)];
         if !self.path.is_empty() {
             let within = Node::map([("fullyQualifiedName", Node::text(self.path))]);

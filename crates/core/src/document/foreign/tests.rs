@@ -121,13 +121,9 @@ fn offers_and_transfers_name_their_receiver() {
         ("function", flat(&[("name", "transfer_to_refund_agent"), ("arguments", "{}")])),
     ]);
     check(&call, ("other/transfer-call", "", "refund-agent", ""));
-    let response = flat(&[
-        ("type", "function_call"),
-        ("name", "transfer_to_reviewer"),
-        ("arguments", "{}"),
-    ]);
+    let response =
+        flat(&[("type", "function_call"), ("name", "transfer_to_reviewer"), ("arguments", "{}")]);
     check(&response, ("other/transfer-call", "", "reviewer", ""));
-    let message =
-        Node::map([("role", text("assistant")), ("tool_calls", Node::List(vec![call]))]);
+    let message = Node::map([("role", text("assistant")), ("tool_calls", Node::List(vec![call]))]);
     check(&message, ("other/transfer-call", "", "refund-agent", ""));
 }

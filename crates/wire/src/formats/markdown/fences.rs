@@ -233,7 +233,8 @@ impl Headings {
 
 /// `Metadata`, `**Metadata:**`, `📦 Metadata`, `4. Metadata`, `Metadata (JSON)`, `Handoff metadata`.
 fn is_metadata_word(text: &str) -> bool {
-    const BESIDE: [&str; 6] = ["metadata", "json", "block", "handoff", "section", "machine-readable"];
+    const BESIDE: [&str; 6] =
+        ["metadata", "json", "block", "handoff", "section", "machine-readable"];
     // No heading is longer: a line of a megabyte is not looked through.
     if text.len() > 80 {
         return false;
@@ -311,7 +312,9 @@ mod tests {
         ] {
             assert!(is_metadata_word(heading), "{heading}");
         }
-        for other in ["", "Meta data", "About metadata", "Metadata of the widget", "JSON", "Metadat"] {
+        for other in
+            ["", "Meta data", "About metadata", "Metadata of the widget", "JSON", "Metadat"]
+        {
             assert!(!is_metadata_word(other), "{other}");
         }
     }

@@ -46,10 +46,7 @@ fn check(text: &str) -> Result<(), DeclarationProblem> {
 }
 
 /// The value of an attribute, where it is the next one.
-fn attribute<'a>(
-    rest: &mut &'a str,
-    name: &str,
-) -> Result<Option<&'a str>, DeclarationProblem> {
+fn attribute<'a>(rest: &mut &'a str, name: &str) -> Result<Option<&'a str>, DeclarationProblem> {
     let trimmed = rest.trim_start_matches(is_blank);
     let Some(behind) = trimmed.strip_prefix(name) else { return Ok(None) };
     // A blank has to stand before each of them.
@@ -98,7 +95,8 @@ mod tests {
         ] {
             assert!(matches!(problem(bad), Some(DeclarationProblem::Syntax(_))), "{bad}");
         }
-        for other in ["<?xml version=\"1.1\"?><d/>", "<?xml version='1.0' encoding='latin1'?><d/>"] {
+        for other in ["<?xml version=\"1.1\"?><d/>", "<?xml version='1.0' encoding='latin1'?><d/>"]
+        {
             assert!(matches!(problem(other), Some(DeclarationProblem::Refused(_))), "{other}");
         }
     }
