@@ -25,7 +25,7 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
         html.raw("<p class=\"meta\"><code>").words(key.as_str()).raw("</code></p>");
     }
     html.raw("<p class=\"baton\">It has not begun: <code>baton run start ");
-    html.text(&shell_word(key.as_str())).raw("</code> hands it in.</p>");
+    html.text(&shell_word(key.as_str())).raw("</code> starts it.</p>");
     answer_form::start(&mut html, &key);
     let text = &story.description;
     if !text.is_empty() {
