@@ -74,7 +74,8 @@ fn the_blocks_that_are_not_run_are_these() {
         docs/benchmarks.md: these are the commands of the repository
         docs/how-to/recover.md: it needs a damaged database; the tests in `recover.rs` damage one
         run: 37 blocks
-    "#]].assert_eq(&list);
+    "#]]
+    .assert_eq(&list);
 }
 
 #[test]
