@@ -1,7 +1,8 @@
 //! Arguments that carry a payload: text, `@FILE`, or `-` for stdin.
 
 use baton_core::document::Node;
-use baton_wire::json;
+use baton_core::package::Format;
+use baton_wire::{formats, json};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::failure::Failure;
@@ -9,12 +10,32 @@ use crate::named_file;
 
 const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// A JSON package, as written.
+/// A package: JSON as written, or a YAML or Markdown document in its JSON form.
 pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    // Checked here, so that an error has its own line and column.
-    json::parse(&text)?;
-    raw(text)
+    match formats::guess(&text) {
+        Some(format @ (Format::Yaml | Format::Markdown)) => {
+            let document = formats::decode(format, &text).map_err(|error| {
+                let sentence = error.sentence();
+                Failure::Usage(format!("the payload is not {}: {sentence}", format.title()))
+            })?;
+            raw(json::print(&document))
+        }
+        Some(Format::Json | Format::Xml) | None => {
+            // Checked here, so that an error has its own line and column.
+            json::parse(&text)?;
+            raw(text)
+        }
+    }
+}
+
+/// A reason: text, `-` for stdin, or `@FILE` where there is such a file.
+pub(crate) fn reason(argument: &str) -> Result<String, Failure> {
+    match argument.strip_prefix('@') {
+        Some(path) if std::path::Path::new(path).exists() => named_file::text(path),
+        Some(_) | None if argument != "-" => Ok(argument.to_owned()),
+        Some(_) | None => file(argument),
+    }
 }
 
 /// Free text: a question, an answer, a comment.

@@ -14,6 +14,9 @@ pub(super) const CRITERIA: &[&str] = &[
     "expectations.acceptance_criteria",
     "definition_of_done",
 ];
+/// Both.
+pub(super) const MEASURED: &[&str] =
+    &["success_criteria", "acceptance_criteria", "definition_of_done", "constraints"];
 pub(super) const CONSTRAINTS: &[&str] = &["expectations.constraints", "constraints"];
 
 /// Words without an agreed meaning.
