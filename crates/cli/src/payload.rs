@@ -19,7 +19,7 @@ pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
                 let sentence = error.sentence();
                 Failure::Usage(format!("the payload is not {}: {sentence}", format.title()))
             })?;
-            raw(json::print(&document))
+            raw(json::print_pretty(&document))
         }
         Some(Format::Json | Format::Xml) | None => {
             // Checked here, so that an error has its own line and column.

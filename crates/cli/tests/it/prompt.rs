@@ -64,10 +64,13 @@ fn command(prompt: &str, part: &str) -> String {
     let mut parts = found.split("\"<");
     let mut filled = parts.next().unwrap().to_owned();
     for part in parts {
-        let (mark, behind) = part.split_once(">\"").unwrap();
-        let is_bool = mark.starts_with("true or false");
-        filled.push_str(if is_bool { "true" } else { r#""it's \"done\"""# });
+        let (_, behind) = part.split_once(">\"").unwrap();
+        filled.push_str(r#""it's \"done\"""#);
         filled.push_str(behind);
+    }
+    while let Some((before, mark)) = filled.split_once("\": <true") {
+        let (_, behind) = mark.split_once('>').unwrap();
+        filled = format!("{before}\": true{behind}");
     }
     let filled = filled.replace("<your question>", "What's \"it\"?");
     filled.replace("<what has to change, and where>", "It's $(x)")

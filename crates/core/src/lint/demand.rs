@@ -12,8 +12,10 @@ use crate::contract::Profile;
 pub enum LintScope {
     /// At every text of a package.
     EveryText,
-    /// At these fields, by their paths or by their last names.
+    /// At these fields, by their paths from the top of the package.
     Fields(&'static [&'static str]),
+    /// At members of these names, wherever they stand.
+    Keys(&'static [&'static str]),
     /// At these fields of a whole handoff document: XML, YAML under `handoff:`, a metadata block.
     Document(&'static [&'static str]),
     /// At what an agent says when it accepts a handoff.
@@ -39,14 +41,14 @@ impl LintRule {
     }
 
     pub fn scope(self) -> LintScope {
-        use LintScope::{Acknowledgement, Document, EveryText, Fields};
+        use LintScope::{Acknowledgement, Document, EveryText, Fields, Keys};
         match self {
             LintRule::BlankField
             | LintRule::Placeholder
             | LintRule::Secret
             | LintRule::InvisibleCharacter
             | LintRule::InstructionToReader => EveryText,
-            LintRule::PersonalData => Fields(persons::REASONS),
+            LintRule::PersonalData => Keys(persons::REASONS),
             LintRule::VagueSummary | LintRule::LongSummary => Fields(summary::SUMMARIES),
             LintRule::Unmeasurable => Fields(measure::MEASURED),
             LintRule::ArtifactWithoutPath
@@ -56,7 +58,7 @@ impl LintRule {
             LintRule::QuestionWithoutPriority => Fields(points::QUESTIONS),
             LintRule::DecisionWithoutRationale => Fields(points::DECISIONS),
             LintRule::DecisionWithoutId => Document(points::DECISIONS),
-            LintRule::ClaimWithoutEvidence | LintRule::FailedCheck => Fields(claims::CLAIMS),
+            LintRule::ClaimWithoutEvidence | LintRule::FailedCheck => Keys(claims::CLAIMS),
             LintRule::CountMismatch | LintRule::ImpossibleNumber => Fields(COUNTED),
             LintRule::StaleWorkflowState => Document(&["workflow_state"]),
             LintRule::WrongRange => Fields(&[ranges::FIELD]),
@@ -111,8 +113,8 @@ impl LintRule {
                 "with the command and what it printed in `evidence`".to_owned()
             }
             LintRule::FailedCheck => "never false beside a success".to_owned(),
-            LintRule::CountMismatch => "not less than the list that it counts has items".to_owned(),
-            LintRule::ImpossibleNumber => "0 or more; a coverage is 0 to 100".to_owned(),
+            LintRule::CountMismatch => "not less than its list has items".to_owned(),
+            LintRule::ImpossibleNumber => "0 or more, a coverage up to 100".to_owned(),
             LintRule::StaleWorkflowState => "leave it out: Baton knows it".to_owned(),
             LintRule::WrongRange => "as `path:start-end`, with lines that the file has".to_owned(),
             LintRule::MissingParty => "the ids of agents, or leave both out".to_owned(),
@@ -132,8 +134,7 @@ impl LintRule {
 }
 
 /// Fields with numbers that packages of every kind may have.
-const COUNTED: &[&str] =
-    &["learnings_added", "gotchas_added", "tests_added", "files_changed", "coverage"];
+const COUNTED: &[&str] = &["learnings_added", "gotchas_added", "coverage"];
 
 /// Every demand whose rules may refuse a package, rules of the same scope together.
 pub fn demands(profile: Profile) -> Vec<LintDemand> {
@@ -155,15 +156,13 @@ pub fn demands(profile: Profile) -> Vec<LintDemand> {
 }
 
 impl LintDemand {
-    /// Whether it is about one of these fields. The last name of a field's path is enough: `summary`
-    /// for `context.summary`.
+    /// Whether it is about one of these fields, by their paths.
     pub fn is_about<'a>(&self, mut fields: impl Iterator<Item = &'a str>) -> bool {
-        let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
+        let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
         match self.scope {
             LintScope::EveryText => true,
-            LintScope::Fields(own) | LintScope::Document(own) => {
-                fields.any(|field| own.iter().any(|it| last(it) == last(field)))
-            }
+            LintScope::Fields(own) | LintScope::Document(own) => fields.any(|it| own.contains(&it)),
+            LintScope::Keys(own) => fields.any(|it| own.contains(&last(it))),
             LintScope::Acknowledgement => false,
         }
     }
@@ -171,7 +170,7 @@ impl LintDemand {
     /// The last names of the fields, each once.
     pub fn fields(&self) -> Vec<&'static str> {
         let own = match self.scope {
-            LintScope::Fields(own) | LintScope::Document(own) => own,
+            LintScope::Fields(own) | LintScope::Keys(own) | LintScope::Document(own) => own,
             LintScope::EveryText | LintScope::Acknowledgement => &[],
         };
         let mut names: Vec<&str> = Vec::new();
@@ -200,13 +199,15 @@ mod tests {
     }
 
     #[test]
-    fn a_demand_is_about_a_field_wherever_it_stands() {
+    fn a_demand_is_about_the_fields_that_its_rules_look_at() {
         let all = demands(Profile::Strict);
         let long = all.iter().find(|it| it.rules.contains(&LintRule::LongSummary)).unwrap();
         assert!(long.words.contains("1 to 3 sentences, at most 600 characters"), "{}", long.words);
         assert!(long.is_about(["context.summary"].into_iter()));
         assert!(long.is_about(["plan", "refactor_summary"].into_iter()));
-        assert!(!long.is_about(["plan"].into_iter()));
+        assert!(!long.is_about(["plan", "part.summary"].into_iter()));
+        let person = all.iter().find(|it| it.rules.contains(&LintRule::PersonalData)).unwrap();
+        assert!(person.is_about(["part.reason"].into_iter()));
         assert_eq!(long.fields(), ["summary", "refactor_summary"]);
     }
 }

@@ -181,6 +181,19 @@ impl BriefHandoff {
 }
 
 impl Parcel {
+    /// The reason that the package states, where it has nothing else.
+    pub(super) fn only_reason(&self) -> Option<&str> {
+        match self.document.as_ref()? {
+            Node::Map(members) => match members.as_slice() {
+                [(key, Node::Text(text))] if matches!(key.as_str(), "reason" | "feedback") => {
+                    Some(text.trim())
+                }
+                _ => None,
+            },
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => None,
+        }
+    }
+
     /// The document without the root of YAML packages.
     pub(super) fn root(&self) -> Option<&Node> {
         let document = self.document.as_ref()?;

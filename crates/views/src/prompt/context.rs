@@ -76,6 +76,7 @@ fn handoff(brief: &Brief) -> Value {
         fence => it.fence,
         reason => it.reason.clone(),
         is_reason_in_package => is_reason_in_package(brief),
+        is_reason_all => is_reason_all(brief),
         reason_by => it.reason_by.as_ref().map(AgentId::as_str),
         brings => it.brings.map(Outcome::name),
         is_rejected_work => it.rejected.is_some(),
@@ -92,6 +93,12 @@ fn is_reason_in_package(brief: &Brief) -> bool {
     let package = document.map(|it| Package::new(Format::Json, "", it));
     let stated = package.as_ref().and_then(Package::stated_reason).map(str::trim);
     brief.is_rework && stated == Some(brief.handoff.reason.expose().trim())
+}
+
+/// Where the package is nothing but the reason, the reason is easier to read.
+fn is_reason_all(brief: &Brief) -> bool {
+    let reason = brief.package.as_ref().and_then(Parcel::only_reason);
+    brief.is_rework && reason == Some(brief.handoff.reason.expose().trim())
 }
 
 fn step(brief: &Brief) -> Option<Value> {

@@ -59,7 +59,8 @@ impl Views<'_> {
         known.texts = self.whole_texts(known.row.run, known.texts_needed()).await?;
         let earlier = known.earlier_packages();
         let texts = self.texts(known.row.run, earlier.iter().copied()).await?;
-        known.discoveries = rework::discoveries(&earlier, &texts, known.package().as_ref());
+        let shown = [known.package(), known.own_last()];
+        known.discoveries = rework::discoveries(&earlier, &texts, &shown);
         Ok(known.into_brief())
     }
 

@@ -14,10 +14,11 @@ const MOST_NAMED: usize = 3;
 /// What the linter demands of packages with these fields, as the templates print it; none where it
 /// refuses nothing.
 pub(super) fn demanded(examples: &[Node], profile: Profile, settings: &Settings) -> Option<Value> {
-    let mut fields: Vec<&str> = Vec::new();
+    let mut fields: Vec<String> = Vec::new();
     for example in examples {
-        names(example, &mut fields);
+        paths(example, "", &mut fields);
     }
+    let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
     let is_silenced =
         |rule: &LintRule| settings.silences.iter().any(|it| it.rule == *rule && it.path.is_none());
     let mut demands = demands(profile);
@@ -27,21 +28,30 @@ pub(super) fn demanded(examples: &[Node], profile: Profile, settings: &Settings)
     }
     let is_document = examples.iter().any(|it| DocumentKind::of(it) != DocumentKind::Payload);
     let words = |it: &LintDemand| {
+        let is_here = it.is_about(fields.iter().map(String::as_str));
+        let is_used = |name: &&str| fields.iter().any(|it| last(it) == **name);
         let named = it.fields().into_iter();
-        let present: Vec<&str> = named.filter(|it| fields.contains(it)).collect();
-        let mut shown = if present.is_empty() { it.fields() } else { present };
+        // Where only a part of the example has that name, the field itself would be at the top.
+        let name = |it: &str| {
+            let is_other = !is_here && is_used(&it);
+            format!("`{it}`{}", if is_other { " at the top" } else { "" })
+        };
+        let shown: Vec<&str> = named.filter(|it| !is_here || is_used(it)).collect();
+        let mut shown: Vec<String> = shown.into_iter().map(name).collect();
         let has_more = shown.len() > MOST_NAMED;
         shown.truncate(if has_more { MOST_NAMED - 1 } else { MOST_NAMED });
-        context! { fields => shown, has_more, words => it.words.clone() }
+        context! { fields => shown.join(", "), has_more, words => it.words.clone() }
     };
     let (mut everywhere, mut present, mut added) = (Vec::new(), Vec::new(), Vec::new());
     for demand in &demands {
         match demand.scope {
             LintScope::EveryText => everywhere.push(demand.words.clone()),
-            LintScope::Fields(_) if demand.is_about(fields.iter().copied()) => {
+            LintScope::Fields(_) | LintScope::Keys(_)
+                if demand.is_about(fields.iter().map(String::as_str)) =>
+            {
                 present.push(words(demand));
             }
-            LintScope::Fields(_) => added.push(words(demand)),
+            LintScope::Fields(_) | LintScope::Keys(_) => added.push(words(demand)),
             LintScope::Document(_) if is_document => added.push(words(demand)),
             LintScope::Document(_) | LintScope::Acknowledgement => {}
         }
@@ -49,15 +59,16 @@ pub(super) fn demanded(examples: &[Node], profile: Profile, settings: &Settings)
     Some(context! { everywhere, present, added })
 }
 
-/// The names of all members, also of those in lists.
-fn names<'a>(node: &'a Node, into: &mut Vec<&'a str>) {
+/// The paths of all members, also of those in lists.
+fn paths(node: &Node, above: &str, into: &mut Vec<String>) {
     match node {
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {}
-        Node::List(items) => items.iter().for_each(|it| names(it, into)),
+        Node::List(items) => items.iter().for_each(|it| paths(it, above, into)),
         Node::Map(members) => {
             for (key, member) in members {
-                into.push(key);
-                names(member, into);
+                let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+                paths(member, &path, into);
+                into.push(path);
             }
         }
     }
@@ -94,7 +105,7 @@ mod tests {
             let is_stated =
                 |example: &Node| stated(example, &Settings::default()).contains(words.as_str());
             let expected = match rule.scope() {
-                LintScope::EveryText | LintScope::Fields(_) => (true, true),
+                LintScope::EveryText | LintScope::Fields(_) | LintScope::Keys(_) => (true, true),
                 LintScope::Document(_) => (false, true),
                 LintScope::Acknowledgement => (false, false),
             };

@@ -43,8 +43,7 @@ async fn the_least_important_goes_first_and_it_says_so() {
     assert_eq!(prompt.left_out, ["the files that the package names"]);
     assert!(prompt.tokens < all as usize);
     assert!(!prompt.text.contains("OTHER FILES THAT THE PACKAGE NAMES"));
-    let note =
-        "LEFT OUT for length:\n- the files that the package names: `baton handoff show 5`\n";
+    let note = "LEFT OUT for length:\n- the files that the package names: `baton handoff show 5`\n";
     assert!(prompt.text.contains(note), "{}", prompt.text);
 }
 

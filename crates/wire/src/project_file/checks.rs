@@ -13,6 +13,9 @@ pub(crate) const CHECK_KEYS: &[&str] = &["run", "timeout"];
 const MOST_CHECKS: usize = 50;
 const MOST_WORDS: usize = 50;
 
+const COMMAND: &str =
+    "write the program and its arguments as a list, such as `[\"cargo\", \"test\"]`";
+
 /// How long a check may take where the file says nothing else.
 pub const DEFAULT_TIMEOUT: SignedDuration = SignedDuration::from_mins(10);
 
@@ -53,13 +56,13 @@ pub(super) fn checks(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<Projec
 
 /// The words of a command. They are shown in prompts, so each is one line.
 fn command(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<String>> {
-    let words = field.list(problems);
+    if !field.is_list() {
+        field.problem("wrong_type", COMMAND, problems);
+        return None;
+    }
+    let words = field.items();
     if words.is_empty() || words.len() > MOST_WORDS {
-        let message = format!(
-            "has {} words: write the program and its arguments, such as `[\"cargo\", \"test\"]`, at most \
-             {MOST_WORDS}",
-            words.len()
-        );
+        let message = format!("has {} words of at most {MOST_WORDS}: {COMMAND}", words.len());
         field.problem("bad_command", message, problems);
         return None;
     }

@@ -62,7 +62,7 @@ impl PromptInputs {
             handoff: self.handoff(),
             work: self.work(),
             given: self.given_row().and_then(|it| self.parcel(it)),
-            own_last: self.own_last_row().and_then(|it| self.parcel(it)),
+            own_last: self.own_last(),
             is_rework: self.is_rework(),
             exchanges: self.asked(),
             blockers: self.blockers(),
@@ -172,7 +172,7 @@ impl PromptInputs {
         }
     }
 
-    fn parcel(&self, row: &HandoffRow) -> Option<Parcel> {
+    pub(super) fn parcel(&self, row: &HandoffRow) -> Option<Parcel> {
         let content = self.texts.content(row.package?)?;
         let ContentKind::Package { format, hash } = content.kind else { return None };
         let document = stored::document(content);
@@ -406,7 +406,7 @@ impl PromptInputs {
     }
 
     /// How often this work went back on its edge.
-    fn rounds(&self) -> Vec<Round> {
+    pub(super) fn rounds(&self) -> Vec<Round> {
         let forward = &self.open.forward;
         let mut rounds: Vec<Round> = Vec::new();
         let mut is_counted = false;

@@ -32,6 +32,16 @@ impl PromptInputs {
         Some(own).filter(|it| it.package.is_some() && it.package != self.row.package)
     }
 
+    /// That package, unless an earlier reject tells all of it.
+    pub(super) fn own_last(&self) -> Option<Parcel> {
+        let own = self.own_last_row().and_then(|it| self.parcel(it))?;
+        let reason = own.only_reason();
+        let is_told = reason.is_some_and(|reason| {
+            self.rounds().iter().any(|it| it.reason.expose().trim() == reason)
+        });
+        (!is_told).then_some(own)
+    }
+
     /// Whether the work comes back to be done again: rejected, or sent along a back edge.
     pub(super) fn is_rework(&self) -> bool {
         let Place::Step(from) = &self.row.from.place else { return self.is_rejected() };
@@ -58,12 +68,12 @@ impl PromptInputs {
     }
 }
 
-/// Everything that earlier packages list under `discoveries`, each once; none where `package` has all
-/// of it.
+/// Everything that earlier packages list under `discoveries`, each once; none where one of the packages
+/// that the prompt shows anyway has all of it.
 pub(super) fn discoveries(
     ids: &[ContentId],
     texts: &Texts,
-    package: Option<&Parcel>,
+    shown: &[Option<Parcel>],
 ) -> Option<UntrustedText> {
     let mut all: Vec<(String, Vec<Node>)> = Vec::new();
     for id in ids {
@@ -73,16 +83,23 @@ pub(super) fn discoveries(
             collect(&document, &mut all);
         }
     }
-    let mut told: Vec<(String, Vec<Node>)> = Vec::new();
-    if let Some(document) = package.and_then(|it| it.document.as_ref()) {
-        collect(document, &mut told);
+    all.retain(|(_, items)| !items.is_empty());
+    let has_all = |parcel: &Parcel| {
+        let mut own = Vec::new();
+        if let Some(document) = &parcel.document {
+            collect(document, &mut own);
+        }
+        let has = |key: &str, item: &Node| {
+            own.iter().any(|(it, items): &(String, Vec<Node>)| it == key && items.contains(item))
+        };
+        all.iter().all(|(key, items)| items.iter().all(|it| has(key, it)))
+    };
+    if shown.iter().flatten().any(has_all) {
+        return None;
     }
-    let is_told =
-        |key: &str, item: &Node| told.iter().any(|(it, items)| it == key && items.contains(item));
-    let has_more = all.iter().any(|(key, items)| items.iter().any(|it| !is_told(key, it)));
-    let document =
-        Node::Map(all.into_iter().map(|(key, items)| (key, Node::List(items))).collect());
-    has_more.then(|| json::print_pretty(&document).into())
+    let members = all.into_iter().map(|(key, items)| (key, Node::List(items)));
+    let document = Node::Map(members.collect());
+    (!document.is_blank()).then(|| json::print_pretty(&document).into())
 }
 
 fn collect(document: &Node, into: &mut Vec<(String, Vec<Node>)>) {
