@@ -13,6 +13,10 @@ pub(crate) fn text(path: &str) -> Result<String, Failure> {
     read_text(&mut open(path)?, path)
 }
 
+pub(crate) fn is_there(path: &str) -> bool {
+    std::fs::metadata(path).is_ok()
+}
+
 pub(crate) fn open(path: &str) -> Result<File, Failure> {
     let failed = |error: std::io::Error| {
         if error.kind() == ErrorKind::NotFound {

@@ -32,7 +32,7 @@ pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
 /// A reason: text, `-` for stdin, or `@FILE` where there is such a file.
 pub(crate) fn reason(argument: &str) -> Result<String, Failure> {
     match argument.strip_prefix('@') {
-        Some(path) if std::path::Path::new(path).exists() => named_file::text(path),
+        Some(path) if named_file::is_there(path) => named_file::text(path),
         Some(_) | None if argument != "-" => Ok(argument.to_owned()),
         Some(_) | None => file(argument),
     }
