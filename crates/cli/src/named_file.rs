@@ -13,10 +13,6 @@ pub(crate) fn text(path: &str) -> Result<String, Failure> {
     read_text(&mut open(path)?, path)
 }
 
-pub(crate) fn is_there(path: &str) -> bool {
-    std::fs::metadata(path).is_ok()
-}
-
 pub(crate) fn open(path: &str) -> Result<File, Failure> {
     let failed = |error: std::io::Error| {
         if error.kind() == ErrorKind::NotFound {
@@ -28,6 +24,11 @@ pub(crate) fn open(path: &str) -> Result<File, Failure> {
         return Err(Failure::Usage(format!("`{path}` is a folder; name a file in it")));
     }
     File::open(path).map_err(failed)
+}
+
+/// Whether the user may have meant a file of that name.
+pub(crate) fn exists(path: &str) -> bool {
+    !path.trim().is_empty() && std::fs::metadata(path).is_ok_and(|it| it.is_file())
 }
 
 pub(crate) fn read_text(from: &mut dyn Read, name: &str) -> Result<String, Failure> {

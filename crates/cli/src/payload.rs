@@ -23,7 +23,10 @@ pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
         }
         Some(Format::Json | Format::Xml) | None => {
             // Checked here, so that an error has its own line and column.
-            json::parse(&text)?;
+            json::parse(&text).map_err(|error| {
+                let is_file = argument == text && named_file::exists(argument);
+                Failure::Payload { error, file: is_file.then(|| argument.to_owned()) }
+            })?;
             raw(text)
         }
     }
@@ -32,7 +35,7 @@ pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
 /// A reason: text, `-` for stdin, or `@FILE` where there is such a file.
 pub(crate) fn reason(argument: &str) -> Result<String, Failure> {
     match argument.strip_prefix('@') {
-        Some(path) if named_file::is_there(path) => named_file::text(path),
+        Some(path) if named_file::exists(path) => named_file::text(path),
         Some(_) | None if argument != "-" => Ok(argument.to_owned()),
         Some(_) | None => file(argument),
     }

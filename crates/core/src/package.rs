@@ -137,14 +137,18 @@ impl Package {
     }
 }
 
-/// One digest for a set of findings; `None` for an empty set.
+/// One digest for a set of findings; `None` for an empty set. Neither the order nor the case of a
+/// severity matters, nor how often one is listed.
 pub fn findings_hash(findings: &BTreeSet<ReviewFinding>) -> Option<Hash> {
     if findings.is_empty() {
         return None;
     }
+    let plain =
+        |it: &ReviewFinding| (it.location.trim().to_owned(), it.severity.trim().to_lowercase());
+    let findings: BTreeSet<(String, String)> = findings.iter().map(plain).collect();
     let mut digest = Sha256::new();
-    for finding in findings {
-        for field in [&finding.location, &finding.severity] {
+    for (location, severity) in &findings {
+        for field in [location, severity] {
             digest.update((field.len() as u64).to_be_bytes());
             digest.update(field);
         }

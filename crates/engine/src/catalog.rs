@@ -125,7 +125,32 @@ impl Catalog {
         if name == "complete" {
             return format!("a run ends with a handoff to `{}`", AgentId::ORCHESTRATOR);
         }
-        self.hint_for_file(name).unwrap_or_else(|| did_you_mean(name, &names))
+        let hint = || {
+            let own = self.agents_of_default();
+            let near = nearest(name, &own).or_else(|| nearest(name, &names));
+            match (near, self.default.as_ref()) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, Some(workflow)) if !own.is_empty() => {
+                    let own: Vec<String> = own.iter().map(|it| format!("`{it}`")).collect();
+                    let own = own.join(", ");
+                    format!("`{workflow}` has {own}; `baton agent list` shows all")
+                }
+                (None, Some(_) | None) => did_you_mean(name, &names),
+            }
+        };
+        self.hint_for_file(name).unwrap_or_else(hint)
+    }
+
+    /// The agents at the steps of the project's workflow, in their order: the most likely ones.
+    fn agents_of_default(&self) -> Vec<&str> {
+        let entry = self.default.as_ref().and_then(|it| self.workflows.get(it));
+        let mut agents: Vec<&str> = Vec::new();
+        for agent in entry.iter().flat_map(|it| &it.workflow.steps).flat_map(|it| &it.agents) {
+            if !agents.contains(&agent.as_str()) {
+                agents.push(agent.as_str());
+            }
+        }
+        agents
     }
 
     fn hint_for_file(&self, name: &str) -> Option<String> {

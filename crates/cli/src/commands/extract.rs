@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Extract, format: OutputFormat) -> Result<(), Failure> {
         (OutputFormat::Table, Some(to), Ok(document)) => {
             show::answer_text(&formats::encode(document, to));
         }
-        (OutputFormat::Table, ..) => show::answer(&output[found.span.clone()]),
+        (OutputFormat::Table, ..) => show::answer_lines(&output[found.span.clone()]),
     }
     Ok(())
 }
@@ -48,7 +48,7 @@ fn all(output: &str, format: OutputFormat) -> Result<(), Failure> {
                         show::note(&format!("{n}: {title}, {} {error}", show::warn("broken:")));
                     }
                 }
-                show::answer(&output[it.span.clone()]);
+                show::answer_lines(&output[it.span.clone()]);
             }
         }
     }

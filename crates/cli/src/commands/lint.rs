@@ -17,7 +17,7 @@ use crate::args::{Cli, Lint};
 use crate::document::{InputDocument, SAY_FROM};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show::OutputFormat;
+use crate::show::{self, OutputFormat};
 use crate::workspace::Folder;
 
 /// The result for one file.
@@ -106,7 +106,10 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     }
     match looked.iter().filter(|it| it.is_bad()).count() {
         0 => Ok(()),
-        n => Err(Failure::Broken { what: format!("errors in {n} of {} files", looked.len()) }),
+        n => {
+            let files = show::counted(looked.len() as u64, "file");
+            Err(Failure::Broken { what: format!("errors in {n} of {files}") })
+        }
     }
 }
 

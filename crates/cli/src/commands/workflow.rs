@@ -73,7 +73,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
                 ]
             });
             let headings = ["WORKFLOW", "STEPS", "", "FROM"];
-            show::answer(&show::table(&headings, rows.collect()));
+            show::answer(&show::list(&headings, rows.collect()));
         }
     }
     Ok(())

@@ -277,7 +277,8 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::Failure, Some(package));
     let reason = trouble(draft, work);
-    let again = Offer { reason, ..Offer::retry(held) };
+    let again = Offer::retry(draft, held);
+    let again = Offer { reason: reason.or(again.rework_reason), ..again };
     draft.done.handoff = Some(offer(draft, again));
 }
 
@@ -428,8 +429,8 @@ fn end_step(
     package: Option<ContentId>,
 ) {
     draft.complete(held.no, outcome, package);
-    let agent = held.to.agent.clone();
-    draft.emit(StepEvent::Completed { step: step.id.clone(), agent, outcome });
+    let (step, agent) = (step.id.clone(), held.to.agent.clone());
+    draft.emit(StepEvent::Completed { step, agent, outcome, is_rejected: false });
 }
 
 /// A skip may bring a package; without one, the package that came in is handed on.

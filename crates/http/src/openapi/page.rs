@@ -11,7 +11,7 @@ pub(crate) fn render(document: &OpenApi) -> String {
     page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
     page += "<title>Baton: API</title>\n</head>\n<body>\n<h1>Baton: API</h1>\n";
     page += "<p>The whole of it, for programs: <a href=\"/openapi.json\">openapi.json</a>. ";
-    page += "A no is a <code>application/problem+json</code> with a <code>code</code>.</p>\n";
+    page += "A refusal is an <code>application/problem+json</code> document with a <code>code</code>.</p>\n";
     for tag in document.tags.iter().flatten() {
         let title = tag.description.as_deref().unwrap_or(&tag.name);
         // Writing to a string cannot fail.

@@ -2,6 +2,7 @@
 //! lately.
 
 use axum::response::Response;
+use baton_core::plural::counted;
 use baton_core::run::RunStatus;
 use baton_engine::{DAMAGED_TEXT, EngineError, Text};
 use baton_store::{Order, RunFilter, RunRow};
@@ -100,8 +101,7 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
     }
     pipeline::render(html, run, &workflow);
     html.raw("<details id=\"history-").number(row.number).raw("\"><summary>");
-    html.number(run.n_handoffs);
-    html.raw(if run.n_handoffs == 1 { " handoff" } else { " handoffs" }).raw("</summary>");
+    html.text(&counted(run.n_handoffs.into(), "handoff")).raw("</summary>");
     history::render(html, &rows, &texts, &cast);
     if rows.len() < run.n_handoffs as usize {
         html.raw("<p><a href=\"/runs/").number(row.number).raw("\">All of them</a></p>");

@@ -37,7 +37,7 @@ async fn story(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
         html.raw("<p class=\"meta\"><code>").words(key.as_str()).raw("</code></p>");
     }
     html.raw("<p class=\"baton\">It has not begun: <code>baton run start ");
-    html.text(&shell_word(key.as_str())).raw("</code> hands it in.</p>");
+    html.text(&shell_word(key.as_str())).raw("</code> starts it.</p>");
     let text = &story.description;
     if !text.is_empty() {
         // A story from before the bound may be longer.

@@ -69,7 +69,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
             sent(review, asker).into_iter().chain(work).collect()
         }
         // Nothing has come back: the package is still that of whoever offered the work.
-        GateCause::LostLease | GateCause::Expired | GateCause::Questions => {
+        GateCause::LostLease | GateCause::Releases | GateCause::Expired | GateCause::Questions => {
             let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
             sent(gate.package, by).into_iter().collect()
         }

@@ -21,12 +21,16 @@ impl Views<'_> {
     pub(super) async fn brief(&self, which: &HandoffRef) -> Result<Brief, EngineError> {
         let row = self.handoff(which).await?;
         if !row.to.place.is_work() {
-            return Err(EngineError::NoPrompt { handoff: row.no, to: row.to.agent });
+            return Err(EngineError::NoPrompt {
+                handoff: row.no,
+                number: row.number,
+                to: row.to.agent,
+            });
         }
         let run = self.run(&RunRef::Id(row.run)).await?;
         let Some(open) = run.run.handoff(row.no).cloned() else {
             let refusal = Refusal::Finished { handoff: row.no };
-            return Err(EngineError::Refused { refusal, handoff: Some(Box::new(row)) });
+            return Err(EngineError::refused_about(refusal, row));
         };
         let workflow = self.workflow_of(&run).await?;
         let filter = HandoffFilter { run: Some(row.run), ..HandoffFilter::default() };

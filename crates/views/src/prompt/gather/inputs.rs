@@ -218,7 +218,7 @@ impl PromptInputs {
             fence: open.fence,
             lease: open.lease,
             reason: self.words(row.reason),
-            reason_by: is_by_sender.then(|| row.from.agent.clone()),
+            reason_by: is_by_sender.then(|| self.speaker_of_reason()),
             is_own_package: is_own,
             rejected: rejected.map(|it| it.no),
             brings: open.brings,
@@ -226,6 +226,12 @@ impl PromptInputs {
             rejects_to: self.rejects_to(),
             asks: if may_ask { asked.agent.clone() } else { AgentId::human() },
         }
+    }
+
+    /// Work that came back is offered again with the words of the party that had sent it back.
+    fn speaker_of_reason(&self) -> AgentId {
+        let first = self.rows.iter().find(|it| it.reason == self.row.reason);
+        first.unwrap_or(&self.row).from.agent.clone()
     }
 
     fn rejects_to(&self) -> Option<AgentId> {
