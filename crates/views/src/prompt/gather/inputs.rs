@@ -325,13 +325,14 @@ impl PromptInputs {
     /// What the step reported when its last attempt failed, unless that was work for another step.
     fn failed(&self) -> Option<FailedAttempt> {
         let (row, outcome, package) = self.failed_package()?;
-        let document = stored::document(self.texts.content(package)?)?;
+        let content = self.texts.content(package)?;
+        let document = stored::document(content)?;
         let before = self.gate_before().and_then(|it| it.follows);
         let is_this_work = self.attempts().contains(&row.no) || before == Some(row.no);
         if !is_this_work && View::of(&document).error.is_none() {
             return None;
         }
-        let words = said_in(&document);
+        let words = said_in(&document).unwrap_or_else(|| content.text.to_string());
         let (handoff, by) = (row.no, row.to.agent.clone());
         (!words.is_empty()).then(|| FailedAttempt { handoff, by, outcome, words: words.into() })
     }
