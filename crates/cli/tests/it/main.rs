@@ -28,6 +28,7 @@ mod names;
 mod newer_archive;
 mod not_recording;
 mod others_text;
+mod printed;
 mod prompt;
 mod recover;
 mod restored_events;
