@@ -72,7 +72,7 @@ fn written_out(parameter: &RefOr<Parameter>) -> Option<&Parameter> {
 }
 
 /// The operations of a path, by method.
-pub(super) fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str, &Operation)> {
+pub(crate) fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str, &Operation)> {
     [
         ("GET", &item.get),
         ("POST", &item.post),
