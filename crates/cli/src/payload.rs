@@ -46,6 +46,15 @@ pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     }
 }
 
+/// A reason: text, `-` for stdin, or `@FILE` where there is such a file.
+pub(crate) fn reason(argument: &str) -> Result<String, Failure> {
+    match argument.strip_prefix('@') {
+        Some(path) if named_file::exists(path) => named_file::text(path),
+        Some(_) | None if argument != "-" => Ok(argument.to_owned()),
+        Some(_) | None => file(argument),
+    }
+}
+
 /// Free text: a question, an answer, a comment.
 pub(crate) fn words(argument: Option<&String>) -> Result<Option<String>, Failure> {
     argument.map(|it| text(it)).transpose()

@@ -199,8 +199,7 @@ impl Acknowledgement {
             Action::RequestClarification => {
                 let points: Vec<&str> =
                     self.questions.iter().chain(&self.blockers).map(String::as_str).collect();
-                let text: String = points.join("\n").chars().take(10_000).collect();
-                FreeText::parse(&text).ok()
+                FreeText::shortened(&points.join("\n"), "the acknowledgement has the rest")
             }
         }
     }

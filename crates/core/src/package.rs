@@ -50,11 +50,17 @@ impl Package {
         const MOST_FINDINGS: usize = 3;
         const MOST_CHARS: usize = 100;
         let findings = self.findings();
-        let short = |text: &str| text.chars().take(MOST_CHARS).collect::<String>();
+        let short = |text: &str| match text.char_indices().nth(MOST_CHARS) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.to_owned(),
+        };
         let word =
             |it: &ReviewFinding| format!("{} ({})", short(&it.location), short(&it.severity));
         let words: Vec<String> = findings.iter().take(MOST_FINDINGS).map(word).collect();
-        let more = if findings.len() > MOST_FINDINGS { ", …" } else { "" };
+        let more = match findings.len().saturating_sub(MOST_FINDINGS) {
+            0 => String::new(),
+            n => format!(", and {n} more in the package"),
+        };
         match findings.len() {
             0 => None,
             1 => Some(format!("1 finding: {}", words.join(", "))),
@@ -64,7 +70,6 @@ impl Package {
 
     /// Why the work cannot go on, where the sender gave no reason: its error, or what blocks it.
     pub fn trouble_in_words(&self) -> Option<String> {
-        const MOST_CHARS: usize = 500;
         let at = |paths: &[&str]| first_text(self.body(), paths);
         let error = at(&["error.message", "error"]);
         let (kind, words) = match error {
@@ -75,7 +80,7 @@ impl Package {
             }
         };
         let parts: Vec<&str> = [kind, words].into_iter().flatten().collect();
-        let words: String = parts.join(": ").chars().take(MOST_CHARS).collect();
+        let words = parts.join(": ");
         (!words.is_empty()).then_some(words)
     }
 

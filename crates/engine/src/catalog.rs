@@ -11,6 +11,7 @@ use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_store::Definition;
 
+use baton_wire::project_file::ProjectFile;
 use baton_wire::suggest::{did_you_mean, nearest};
 
 use crate::error::EngineError;
@@ -20,7 +21,7 @@ pub struct Catalog {
     workflows: BTreeMap<WorkflowName, Entry>,
     agents: Agents,
     default: Option<WorkflowName>,
-    lint: Settings,
+    project: ProjectFile,
     left_out: Vec<LeftOutFile>,
 }
 
@@ -55,7 +56,8 @@ impl Catalog {
         default: Option<WorkflowName>,
     ) -> Self {
         let workflows = workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
-        Self { workflows, agents, default, lint: Settings::default(), left_out: Vec::new() }
+        let (project, left_out) = (ProjectFile::default(), Vec::new());
+        Self { workflows, agents, default, project, left_out }
     }
 
     /// With the files that are not used.
@@ -68,14 +70,26 @@ impl Catalog {
         &self.left_out
     }
 
+    /// With what the project sets for itself.
+    #[must_use]
+    pub fn with_project(self, project: ProjectFile) -> Self {
+        Self { project, ..self }
+    }
+
     /// With the project's linter settings.
     #[must_use]
-    pub fn with_lint(self, lint: Settings) -> Self {
-        Self { lint, ..self }
+    pub fn with_lint(mut self, lint: Settings) -> Self {
+        self.project.lint = lint;
+        self
+    }
+
+    /// What `baton.toml` says.
+    pub fn project(&self) -> &ProjectFile {
+        &self.project
     }
 
     pub fn lint(&self) -> &Settings {
-        &self.lint
+        &self.project.lint
     }
 
     pub fn agents(&self) -> &Agents {

@@ -125,6 +125,10 @@ impl<'a> FieldAt<'a> {
         items.iter().enumerate().map(|(index, node)| Self { path: path(index), node }).collect()
     }
 
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.node.value, LocatedValue::List(_))
+    }
+
     /// The items of a required list.
     pub(crate) fn list(&self, problems: &mut Problems) -> Vec<Self> {
         if let LocatedValue::List(_) = self.node.value {

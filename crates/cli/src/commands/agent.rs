@@ -195,7 +195,7 @@ fn template(id: &AgentId, description: &str) -> String {
          {description}\n\n\
          ## Responsibilities\n\n- Say what this agent does, and what it never does.\n\n\
          ## Task\n\n\
-         1. Get your assignment and accept it before you work.\n\
+         1. Read the package, and what it names.\n\
          2. Do the work, and verify it.\n\
          3. Hand off: say what you did, what you decided and why, and what is open.\n",
         quote(&title),

@@ -43,7 +43,7 @@ pub(crate) async fn run(api: &Api, verb: &HandoffCommand) -> Result<(), Failure>
         HandoffCommand::Return { part, outcome } => parts::give_back(api, part, outcome).await,
         HandoffCommand::Escalate { part } => parts::escalate(api, part).await,
         HandoffCommand::Reject { which, reason, by, fence, write } => {
-            let (reason, agent) = (reason.clone(), by.by.clone());
+            let (reason, agent) = (payload::reason(reason)?, by.by.clone());
             let body = Rejection { reason, agent, fence: fence.fence };
             on(api, which, write, "reject", &body).await
         }

@@ -129,6 +129,8 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         page += &format!("\n\n{}", show::passed_gates_table(&passed_gates, &times));
     }
     page += &format!("\n\n{}", show::handoffs_table(&handoffs.items, api.now()));
+    page +=
+        &format!("\n\n{}", show::dim("`baton handoff show #` shows one of them with its package"));
     let ask = Ask::get(["runs", &run.id.to_string(), "messages"]);
     page += &show::messages(run.number, &api.list(ask).await?.items, &times);
     show::answer(&page);

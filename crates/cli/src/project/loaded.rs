@@ -151,7 +151,7 @@ impl LoadedFiles {
         let workflows = self.workflows.iter().map(|it| it.entry.clone());
         let left_out = self.left_out.iter().map(BadFile::summary).collect();
         let catalog = Catalog::new(workflows, agents, default).with_left_out(left_out);
-        catalog.with_lint(file.lint.clone())
+        catalog.with_project(file.clone())
     }
 
     /// A workflow that is sound and whose agents fit it; else every problem.

@@ -46,6 +46,8 @@ mod page;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod preconditions;
+#[cfg(test)]
 mod problems;
 #[cfg(test)]
 mod prompt;
