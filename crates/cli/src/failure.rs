@@ -57,6 +57,11 @@ pub(crate) enum Failure {
     BadFiles { what: String, problems: Vec<String> },
     #[error("`{file}` cannot be read as {}: {error}", error.format.title())]
     Document { file: String, error: FormatError },
+    #[error(
+        "`{file}` is not UTF-8 text: line {line}, column {column}; convert it, for example with \
+         `iconv -f latin1 -t utf-8`"
+    )]
+    NotUtf8 { file: String, line: usize, column: usize },
     #[error("{what}")]
     Broken { what: String },
     #[error("{}", chain(.0))]
@@ -168,12 +173,11 @@ impl Failure {
 
     /// The same, with advice for a refusal of this code.
     pub(crate) fn with_hint(self, code: &str, advice: impl FnOnce() -> String) -> Self {
-        match self {
-            Self::Refused { problem, document, format, .. } if problem.code == code => {
-                Self::Refused { problem, document, format, hint: Some(advice()) }
-            }
-            failure => failure,
+        if let Self::Refused { problem, document, format, hint } = self {
+            let hint = if problem.code == code { Some(advice()) } else { hint };
+            return Self::Refused { problem, document, format, hint };
         }
+        self
     }
 
     /// The JSON for programs: one row per kind of failure.
@@ -188,6 +192,7 @@ impl Failure {
             }
             Failure::Engine(error) => FailureClass::new(exit_of_class(error.class()), error.code()),
             Failure::Name(_) | Failure::Usage(_) => FailureClass::new(USAGE, "usage"),
+            Failure::NotUtf8 { .. } => FailureClass::new(USAGE, "not_utf8"),
             Failure::Payload { error, .. } => FailureClass::new(USAGE, error.code()),
             Failure::NotFound(_) => FailureClass::new(NOT_FOUND, "not_found"),
             Failure::Conflict(_) => FailureClass::new(CONFLICT, "conflict"),

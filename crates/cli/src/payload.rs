@@ -5,29 +5,43 @@ use baton_core::package::Format;
 use baton_wire::{formats, json};
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::document;
 use crate::failure::Failure;
 use crate::named_file;
 
 const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// A package: JSON as written, or a YAML or Markdown document in its JSON form.
+/// A package as written: JSON, or a document in another format, such as Markdown with a metadata block.
 pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    match formats::guess(&text) {
-        Some(format @ (Format::Yaml | Format::Markdown)) => {
-            let document = formats::decode(format, &text).map_err(|error| {
-                let sentence = error.sentence();
-                Failure::Usage(format!("the payload is not {}: {sentence}", format.title()))
-            })?;
-            raw(json::print_pretty(&document))
-        }
-        Some(Format::Json | Format::Xml) | None => {
-            // Checked here, so that an error has its own line and column.
+    // An argument is JSON, unless it is a file or comes from a pipe.
+    let (file, by_name) = match argument.strip_prefix('@') {
+        Some(path) => (path, document::by_name(path)),
+        None if argument == "-" => ("stdin", None),
+        None => {
             json::parse(&text).map_err(|error| {
-                let is_file = argument == text && named_file::exists(argument);
-                Failure::Payload { error, file: is_file.then(|| argument.to_owned()) }
+                let file = named_file::exists(argument).then(|| argument.to_owned());
+                Failure::Payload { error, file }
             })?;
+            return raw(text);
+        }
+    };
+    match by_name.or_else(|| formats::guess(&text)).unwrap_or(Format::Json) {
+        Format::Json => {
+            // Checked here, so that an error has its own line and column.
+            json::parse(&text).map_err(|error| Failure::Payload { error, file: None })?;
             raw(text)
+        }
+        format @ (Format::Xml | Format::Yaml | Format::Markdown) => {
+            let document = formats::decode(format, &text)
+                .map_err(|error| Failure::Document { file: file.to_owned(), error })?;
+            match format {
+                // The text itself is sent, so that what is stored is what was written.
+                Format::Markdown => {
+                    to_raw_value(&text).map_err(|error| Failure::Usage(error.to_string()))
+                }
+                Format::Json | Format::Xml | Format::Yaml => raw(json::print(&document)),
+            }
         }
     }
 }

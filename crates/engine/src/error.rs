@@ -24,6 +24,11 @@ pub enum EngineError {
     NoSuchRun { which: String },
     #[error("story `{key}` has no run; `baton run start {}` starts one", shell_word(key.as_str()))]
     StoryWithoutRun { key: StoryKey },
+    #[error(
+        "there is no story `{key}`, which the document names; did you mean `{meant}`? Correct the \
+         document, or say that the story is new: `--new-story`, over HTTP `newStory=true`"
+    )]
+    MistypedStory { key: StoryKey, meant: StoryKey },
     #[error("there is no story `{key}`; {}", story_hint(key, near.as_ref()))]
     NoSuchStory {
         key: StoryKey,
@@ -159,7 +164,7 @@ impl EngineError {
             EngineError::Refused { refusal, .. } => refusal.code(),
             EngineError::NoSuchHandoff { .. } => "no_such_handoff",
             EngineError::NoSuchRun { .. } | EngineError::StoryWithoutRun { .. } => "no_such_run",
-            EngineError::NoSuchStory { .. } => "no_such_story",
+            EngineError::NoSuchStory { .. } | EngineError::MistypedStory { .. } => "no_such_story",
             EngineError::AmbiguousName { .. } => "ambiguous_name",
             EngineError::WhichRun { .. } => "which_run",
             EngineError::BadName(error) => error.code(),
@@ -198,6 +203,7 @@ impl EngineError {
             | EngineError::NoSuchRun { .. }
             | EngineError::StoryWithoutRun { .. }
             | EngineError::NoSuchStory { .. }
+            | EngineError::MistypedStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
             EngineError::BadDocument { .. }
             | EngineError::WhichRun { .. }

@@ -20,6 +20,7 @@ mod health;
 mod heartbeat;
 mod leases;
 mod look_alikes;
+mod mistyped;
 mod names;
 mod outcome;
 mod queries;

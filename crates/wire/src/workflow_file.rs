@@ -14,9 +14,9 @@ use sha2::{Digest, Sha256};
 use self::agents::KnownAgents;
 use crate::agent_file::{FileName, same_name};
 use crate::builtin;
-use crate::fields::{FieldAt, Fields};
+use crate::fields::{FieldAt, Fields, join};
 use crate::file_problem::{FileProblem, Problems};
-use crate::located::{Located, yaml};
+use crate::located::{Located, LocatedValue, yaml};
 use crate::suggest::nearest;
 
 pub mod agents;
@@ -80,7 +80,12 @@ fn parse_with(
 ) -> Result<Workflow, Vec<FileProblem>> {
     Problems::collect(|problems| {
         let root = yaml::read(text, MOST_BYTES, problems)?;
-        let workflow = read(&root, text, file, problems)?;
+        let workflow = read(&root, text, file, problems);
+        // Runs under way keep the definition that they began with, whatever is in it.
+        if let FileName::Is(_) = file {
+            refuse_empty(&root, "", problems);
+        }
+        let workflow = workflow?;
         let found = if problems.is_empty() {
             workflow.problems()
         } else {
@@ -95,6 +100,31 @@ fn parse_with(
         further(&workflow, &root, problems);
         Some(workflow)
     })
+}
+
+/// A key without a value promises something that nothing reads, such as a gate.
+fn refuse_empty(node: &Located, path: &str, problems: &mut Problems) {
+    match &node.value {
+        LocatedValue::Map(members) => {
+            for member in members {
+                let path = join(path, &member.key);
+                if member.value.value == LocatedValue::Null && !problems.is_about(&path) {
+                    let message = "is empty; write its value, or leave the key out";
+                    problems.add(member.key_at, path.clone(), "empty", message);
+                }
+                refuse_empty(&member.value, &path, problems);
+            }
+        }
+        LocatedValue::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                refuse_empty(item, &format!("{path}[{index}]"), problems);
+            }
+        }
+        LocatedValue::Null
+        | LocatedValue::Bool(_)
+        | LocatedValue::Number(_)
+        | LocatedValue::Text(_) => {}
+    }
 }
 
 /// The workflow as far as it can be read. Where there are problems, it is good for checks only.

@@ -143,7 +143,7 @@ pub(crate) struct HandoffCreate {
     #[arg(long, value_name = "STORY", required_unless_present_any = ["run", "file"])]
     pub(crate) story: Option<String>,
     /// Make the story if there is none of that key
-    #[arg(long, requires = "story")]
+    #[arg(long)]
     pub(crate) new_story: bool,
     /// The run, by number, id or story
     #[arg(long, conflicts_with = "story")]

@@ -27,16 +27,14 @@ const VALUES: &str = ":values";
 
 /// Prints the script for a shell. Those that can be asked for values while a command is typed ask.
 pub(crate) fn script(shell: Shell) {
-    let script = match shell {
-        Shell::Bash => scripts::BASH.to_owned(),
-        Shell::Zsh => scripts::ZSH.to_owned(),
-        Shell::Fish => scripts::FISH.to_owned(),
-        shell => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut args::root(), "baton", &mut script);
-            String::from_utf8_lossy(&script).into_owned()
-        }
-    };
+    let asking =
+        [(Shell::Bash, scripts::BASH), (Shell::Zsh, scripts::ZSH), (Shell::Fish, scripts::FISH)];
+    if let Some((_, script)) = asking.iter().find(|(it, _)| *it == shell) {
+        return show::answer_lines(script);
+    }
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut args::root(), "baton", &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
     show::answer_lines(&script);
 }
 

@@ -3,7 +3,7 @@
 
 use super::accept;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
-use super::edge::{ImpliedWay, check_contract, check_implied, check_named};
+use super::edge::{check_contract, check_implied, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
     Onward, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from, orchestrator,
@@ -15,6 +15,7 @@ use super::route::{FinishedWork, Route, is_trouble, route, routed_by_outcome};
 use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
+use crate::contract::ImpliedWay;
 use crate::contract::Profile;
 use crate::event::{BlockerEvent, StepEvent};
 use crate::evidence::Evidence;

@@ -155,7 +155,7 @@ pub(super) async fn create(
     let create = Create {
         from: known_agent(&app, &asked.from_agent)?,
         to: known_agent(&app, &asked.to_agent)?,
-        package: body::package(asked.package.as_deref())?,
+        package: body::package_or_document(asked.package.as_deref())?,
         outcome: asked.outcome.as_deref().map(outcome).transpose()?,
         reason: reason(asked.reason.as_deref())?,
         supersedes,

@@ -86,21 +86,25 @@ pub(super) async fn of(place: &TypedProject, role: ValueRole) -> Vec<OfferedWord
         ValueRole::Agent => agents(place).unwrap_or_default(),
         ValueRole::Workflow => workflows(place).unwrap_or_default(),
         ValueRole::Step => steps(place).unwrap_or_default(),
-        ValueRole::Story | ValueRole::Run | ValueRole::Handoff => {
-            let Ok(api) = Api::open(&place.0).await else { return Vec::new() };
-            let found = match role {
-                ValueRole::Story => stories(&api).await,
-                ValueRole::Run => runs(&api).await,
-                _ => handoffs(&api).await,
-            };
-            api.close().await;
-            found.unwrap_or_default()
-        }
+        ValueRole::Story => asked(place, async |api| stories(api).await).await,
+        ValueRole::Run => asked(place, async |api| runs(api).await).await,
+        ValueRole::Handoff => asked(place, async |api| handoffs(api).await).await,
         ValueRole::Outcome => named(["success", "failure", "blocked", "needs_review"]),
         ValueRole::State => named(["pending", "clarification", "accepted", "parked", "completed"]),
         ValueRole::Schema => named(baton_wire::schema::all().map(|(name, _)| name)),
         ValueRole::Code => named(ERROR_PAGES.iter().map(|(code, _)| *code)),
     }
+}
+
+/// What the API answers: a server, or the same routes in this process.
+async fn asked(
+    place: &TypedProject,
+    ask: impl AsyncFnOnce(&Api) -> Result<Vec<OfferedWord>, Failure>,
+) -> Vec<OfferedWord> {
+    let Ok(api) = Api::open(&place.0).await else { return Vec::new() };
+    let found = ask(&api).await;
+    api.close().await;
+    found.unwrap_or_default()
 }
 
 fn named<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<OfferedWord> {

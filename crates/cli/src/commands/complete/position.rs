@@ -131,10 +131,8 @@ mod tests {
 
     #[track_caller]
     fn words(line: &str) -> Vec<String> {
-        match at(line) {
-            LineEnd::Words(words) => words.into_iter().map(|it| it.word).collect(),
-            found => panic!("{line}: {found:?}"),
-        }
+        let LineEnd::Words(words) = at(line) else { panic!("{line} is not followed by words") };
+        words.into_iter().map(|it| it.word).collect()
     }
 
     #[test]
