@@ -10,6 +10,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::contract::Profile;
+use baton_core::detour::RerouteCause;
+use baton_core::workflow::Mode;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
@@ -236,10 +238,66 @@ pub(crate) enum WorkflowCommand {
     Show { name: String },
     /// Find everything that is wrong with one, by its name or its file
     Check { name: String },
-    /// Print one as a Mermaid diagram
-    Graph { name: String },
+    /// Print one as a Mermaid diagram, or as a picture in the terminal
+    Graph {
+        name: String,
+        /// mermaid, or text for a picture in the terminal
+        #[arg(long = "as", value_name = "FORM", default_value = "mermaid", value_parser = one_of_described(GRAPH_FORMS))]
+        form: GraphForm,
+    },
+    /// Print one as a page of Markdown
+    Docs { name: String },
+    /// Make one in the project: a chain of steps, with a way back from the review
+    New(NewWorkflow),
+    /// Try one without work, by the real rules: by a script, or by chance
+    Simulate(SimulateArgs),
+    /// Compare what a run began with with the file as it is now
+    Diff { run: String },
     /// Copy a built-in one into the project, to change it
     Eject { name: String },
+}
+
+/// How a workflow is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GraphForm {
+    Mermaid,
+    Text,
+}
+
+const GRAPH_FORMS: &[(&str, GraphForm, &str)] = &[
+    ("mermaid", GraphForm::Mermaid, "for a Markdown page"),
+    ("text", GraphForm::Text, "for the terminal"),
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct NewWorkflow {
+    pub(crate) name: String,
+    /// A step and the agent that does it, in order; once for each step
+    #[arg(long = "step", value_name = "STEP[=AGENT]", required = true)]
+    pub(crate) steps: Vec<String>,
+    /// The step that may send work back to the one before it
+    #[arg(long, value_name = "STEP")]
+    pub(crate) review: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// A workflow's name, or a file
+    pub(crate) name: String,
+    /// A file with a move a line: `STEP: OUTCOME`, `human: ANSWER`, with `-> AGENT` where there is a choice
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seed"])]
+    pub(crate) script: Option<String>,
+    /// How many runs are drawn; one is shown whole
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) runs: u32,
+    /// The same seed draws the same runs
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The mode of the runs
+    #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]
+    pub(crate) mode: Option<Mode>,
 }
 
 #[derive(Debug, Clone, Copy, Subcommand)]
@@ -281,6 +339,10 @@ pub(crate) enum RunCommand {
         /// Why it starts, or why there
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
+        /// How much goes on without a person: autonomous, semi-autonomous or supervised, where the
+        /// workflow says on which edges it asks
+        #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]
+        mode: Option<Mode>,
         #[command(flatten)]
         write: WriteArgs,
     },
@@ -326,6 +388,19 @@ pub(crate) enum RunCommand {
     Skip {
         run: String,
         #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// Send what blocks a step to another agent, or to `human`, instead of the one that resolves it
+    Reroute {
+        run: String,
+        #[arg(long, value_name = "AGENT")]
+        to: String,
+        /// consolidate, major_decision, outside_phase or retries_exhausted
+        #[arg(long, value_name = "CAUSE", value_parser = one_of(&RerouteCause::ALL, RerouteCause::name))]
+        cause: RerouteCause,
+        #[arg(long, value_name = "TEXT")]
         reason: String,
         #[command(flatten)]
         write: WriteArgs,

@@ -19,7 +19,7 @@ use baton_wire::json;
 use serde::Serialize;
 
 pub(crate) use events::Telling;
-pub(crate) use graph::mermaid;
+pub(crate) use graph::{mermaid, picture};
 pub(crate) use handoffs::{handoff_page, handoffs_table};
 pub(crate) use messages::messages;
 pub(crate) use pasted::{pasted, remember_place};

@@ -106,6 +106,36 @@ impl Package {
         self.body().member("error").is_some_and(|it| !it.is_blank())
     }
 
+    /// The word for what kind of blocker it is.
+    pub fn blocked_reason(&self) -> Option<&str> {
+        first_text(self.body(), &["blocked_reason", "handoff.blocked_reason"])
+    }
+
+    /// What became of blockers, in the words of the agent that resolved them.
+    pub fn resolution(&self) -> Option<&str> {
+        const PATHS: [&str; 7] = [
+            "resolution",
+            "handoff.context",
+            "context.summary",
+            "context",
+            "decision",
+            "summary",
+            "reason",
+        ];
+        first_text(self.body(), &PATHS)
+    }
+
+    /// The text of a field, wherever the document has its body.
+    pub fn text_at(&self, field: &str) -> Option<&str> {
+        first_text(self.body(), &[field])
+    }
+
+    /// The number in a field, wherever the document has its body.
+    pub fn number_at(&self, field: &str) -> Option<f64> {
+        let node = self.body().at(field).or_else(|| self.document.at(field));
+        node.and_then(Node::scalar_text).and_then(|it| it.trim().parse().ok())
+    }
+
     /// The phase that the metadata block names for the work that follows.
     pub fn next_phase(&self) -> Option<&str> {
         let Shape { kind, body } = Shape::of(&self.document);

@@ -22,6 +22,7 @@ pub(crate) mod contracts;
 pub(crate) mod delegates;
 pub(crate) mod edges;
 pub(crate) mod gates;
+pub(crate) mod routing;
 pub(crate) mod steps;
 
 pub const MOST_BYTES: usize = 256 * 1024;
@@ -32,6 +33,8 @@ pub(crate) const KEYS: &[&str] = &[
     "description",
     "profile",
     "limits",
+    "domain",
+    "routing",
     "start",
     "steps",
     "escalation",
@@ -114,6 +117,7 @@ fn read(
     let description = fields.get("description").and_then(|it| it.prose(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
     let limits = fields.get("limits").map(|it| limits(&it, problems)).unwrap_or_default();
+    let routing = routing::routing(&fields, problems);
     let start = fields.required("start", problems).and_then(|it| edges::start(&it, problems));
     let steps = fields.required("steps", problems).and_then(|it| steps::steps(&it, problems));
     let escalation = fields.get("escalation").and_then(|it| it.line(problems));
@@ -138,6 +142,7 @@ fn read(
         contracts,
         escalation,
         limits,
+        routing,
         graph: LazyGraph::default(),
     })
 }

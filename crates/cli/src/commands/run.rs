@@ -1,6 +1,6 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
-use baton_api::{Because, Goto, HandoffSummary, Nothing, StartRequest, Why};
+use baton_api::{Because, Goto, HandoffSummary, Nothing, RerouteRequest, StartRequest, Why};
 use serde::Serialize;
 
 use super::outcome::tell;
@@ -11,7 +11,7 @@ use crate::show::{self, OutputFormat, TimeFormat};
 
 pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     match verb {
-        RunCommand::Start { story, new_story, workflow, to, at, reason, write } => {
+        RunCommand::Start { story, new_story, workflow, to, at, reason, mode, write } => {
             let body = StartRequest {
                 story: story.clone(),
                 new_story: *new_story,
@@ -20,6 +20,7 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
                 package: None,
                 reason: reason.clone(),
                 at: at.clone(),
+                mode: mode.map(Into::into),
             };
             tell(api, &Ask::post(["runs"], &body).writing(write)).await
         }
@@ -38,6 +39,11 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
         }
         RunCommand::Skip { run, reason, write } => {
             on(api, run, write, "skip", &Because { reason: reason.clone() }).await
+        }
+        RunCommand::Reroute { run, to, cause, reason, write } => {
+            let cause = (*cause).into();
+            let body = RerouteRequest { to: to.clone(), cause, reason: reason.clone() };
+            on(api, run, write, "reroute", &body).await
         }
         RunCommand::Cleanup { run, reason, write } => {
             on(api, run, write, "cleanup", &Why { reason: reason.clone() }).await

@@ -2,11 +2,13 @@
 //! created in the same decision.
 
 use super::accept;
+use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::edge::{ImpliedWay, check_contract, check_implied, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
-    Onward, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from, orchestrator,
+    Onward, doubt, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from,
+    orchestrator,
 };
 use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
@@ -134,6 +136,26 @@ fn finish(
         Route::Delegate(agent, contract) => delegate(draft, held, agent, contract, work, profile),
         Route::Escalate => escalate(draft, held, work, profile),
         Route::Return(caller, contract) => give_back(draft, held, &caller, contract, work, profile),
+        Route::Detour(step, agent) => {
+            let warnings = check_implied(draft.ground, ImpliedWay::Blocked, work.package, profile)?;
+            draft.done.warnings.extend(warnings);
+            let package = draft.keep_package(work.package);
+            end_step(draft, held, step, Outcome::Blocked, Some(package));
+            let reason = trouble(draft, work);
+            draft.done.handoff = Some(detour::send(draft, held, work, agent, package, reason));
+            Ok(())
+        }
+        Route::Resolved(detour) => {
+            detour::resolve(draft, held, &detour, work);
+            Ok(())
+        }
+        Route::Unresolved(detour, outcome) => {
+            let package = draft.keep_package(work.package);
+            draft.complete(held.no, outcome, Some(package));
+            let words = trouble(draft, work);
+            draft.done.handoff = Some(detour::ask_a_person(draft, &detour, words, held.no));
+            Ok(())
+        }
     }
 }
 
@@ -167,7 +189,7 @@ fn along(
         entry: limit::entry_along(edge, Some(work.package)),
         ..Offer::new(held.to.clone(), to, Some(package))
     };
-    hand_on(draft, held, edge, offer);
+    hand_on(draft, held, edge, offer, Some(work.package));
     Ok(())
 }
 
@@ -189,14 +211,22 @@ fn pass_on(
         entry: limit::entry_along(edge, None),
         ..Offer::new(held.to.clone(), to, package)
     };
-    hand_on(draft, held, edge, offer);
+    // Nothing was done of which the sender could be unsure.
+    hand_on(draft, held, edge, offer, None);
 }
 
 /// On along an edge, through its gate if it has one.
-fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
+fn hand_on(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
+    edge: &Edge,
+    offer: Offer,
+    package: Option<&Package>,
+) {
     let then = AtOrchestrator::of(&edge.to);
     let came_by = held.forward.clone();
     let from = held.to.place.clone();
+    let doubt = package.and_then(|it| doubt(edge, it));
     // Receipt checks say nothing about the outgoing work, and neither do results recorded before
     // the present holder accepted.
     let is_own = |it: &&Evidence| it.fence.is_none_or(|fence| fence == held.fence);
@@ -207,7 +237,7 @@ fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
         .filter(is_own)
         .cloned()
         .collect();
-    let work = Onward { offer, then, came_by, evidence: &evidence, asker: None, from };
+    let work = Onward { offer, then, came_by, evidence: &evidence, asker: None, from, doubt };
     draft.done.handoff = Some(onward(draft, edge, work));
 }
 
@@ -293,7 +323,8 @@ fn ask(
     end_step(draft, held, step, outcome, Some(package));
     let reason = trouble(draft, work);
     // Only where an agent would have been sent to help.
-    let has_help = step.edges_on(Outcome::Blocked).next().is_some();
+    let has_table = !draft.workflow().routing.rows.is_empty();
+    let has_help = has_table || step.edges_on(Outcome::Blocked).next().is_some();
     let is_blocked = cause == GateCause::Blocked && has_help;
     let limit = limit::blocks_reached(draft, step).filter(|_| is_blocked);
     let gate = Gate { limit, ..gate_when_stuck(cause, held, Some(package), reason) };
@@ -315,7 +346,7 @@ fn trouble(draft: &mut Draft<'_>, work: &FinishedWork<'_>) -> Option<ContentId> 
 }
 
 /// The package's blockers, else the stated reason, else a generic one.
-fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
+pub(super) fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
     let mut named = work.package.blockers();
     if named.is_empty() {
         let said = work.stated_reason().map(|it| it.as_str().to_owned());
@@ -429,6 +460,9 @@ fn end_step(
 ) {
     draft.complete(held.no, outcome, package);
     let agent = held.to.agent.clone();
+    if outcome != Outcome::Blocked {
+        detour::waive_left_over(draft, &agent);
+    }
     draft.emit(StepEvent::Completed { step: step.id.clone(), agent, outcome });
 }
 

@@ -11,6 +11,7 @@ use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, State};
+use crate::workflow::Place;
 
 pub(super) fn cancel(
     draft: &mut Draft<'_>,
@@ -130,6 +131,12 @@ pub(super) fn let_go(draft: &mut Draft<'_>, handoff: &Handoff, reason: Option<Co
 }
 
 fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff) {
+    // A resolver has no step: the work is still the blocked agent's.
+    if let Some(detour) = &handoff.detour {
+        let blocked = detour.blocked().clone();
+        lie_loose(draft, blocked.place.clone(), Place::Orchestrator, &blocked);
+        return;
+    }
     let (at, other) = match handoff.state {
         State::Accepted | State::Parked => (&handoff.to, &handoff.from),
         State::Pending | State::Clarification => (&handoff.from, &handoff.to),

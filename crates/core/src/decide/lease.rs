@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 
+use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::offer::{Offer, offer};
@@ -58,7 +59,12 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
         let (step, agent) = (step.clone(), handoff.to.agent.clone());
         draft.emit(StepEvent::Completed { step, agent, outcome: Outcome::Unknown });
     }
-    if handoff.attempt > draft.workflow().limits.retries {
+    let is_last = handoff.attempt > draft.workflow().limits.retries;
+    if let (true, Some(detour)) = (is_last, &handoff.detour) {
+        draft.done.handoff = Some(detour::ask_a_person(draft, detour, reason, no));
+        return Ok(());
+    }
+    if is_last {
         let gate = gate_when_stuck(GateCause::LostLease, &handoff, handoff.package, None);
         draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
         return Ok(());

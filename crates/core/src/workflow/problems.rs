@@ -26,6 +26,7 @@ impl Workflow {
         }
         self.edge_problems("start", &self.start, &mut problems);
         self.contract_problems("escalation", self.escalation.as_ref(), &mut problems);
+        self.routing_problems(&mut problems);
         if self.start.to == Target::Complete {
             problems.push(Problem::new("start.to", "no_such_step", "must name a step"));
         }
@@ -33,6 +34,21 @@ impl Workflow {
             self.step_problems(step, &mut problems);
         }
         problems
+    }
+
+    fn routing_problems(&self, problems: &mut Vec<Problem>) {
+        for row in &self.routing.rows {
+            let path = format!("routing.reasons.{}", row.reason);
+            if row.resolvers.is_empty() {
+                let message = "names no agent; write `human` for a person";
+                problems.push(Problem::new(&path, "no_agent", message));
+            }
+            for it in row.resolvers.iter().filter(|it| it.agent.is_orchestrator()) {
+                let path = it.domain.as_ref().map_or(path.clone(), |it| format!("{path}.{it}"));
+                let message = "the orchestrator resolves nothing; name an agent, or `human`";
+                problems.push(Problem::new(path, "reserved_agent", message));
+            }
+        }
     }
 
     fn step_problems(&self, step: &Step, problems: &mut Vec<Problem>) {
@@ -75,6 +91,15 @@ impl Workflow {
         if edge.is_back && edge.to == Target::Complete {
             let message = "a back edge leads to a step, not to the end";
             problems.push(Problem::new(format!("{path}.back"), "back_to_end", message));
+        }
+        if edge.is_back {
+            let asking =
+                [("ask_in", !edge.ask_in.is_empty()), ("ask_below", edge.threshold.is_some())];
+            for (key, _) in asking.into_iter().filter(|(_, is_there)| *is_there) {
+                let message =
+                    "a way back asks nobody: a person is asked when it is taken too often";
+                problems.push(Problem::new(format!("{path}.{key}"), "gate_on_back", message));
+            }
         }
         self.contract_problems(&format!("{path}.contract"), edge.contract.as_ref(), problems);
         if let Some(gate) = &edge.gate {
