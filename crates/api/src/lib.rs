@@ -36,7 +36,8 @@ pub use crate::blockers::BlockerDocument;
 pub use crate::command_result::{CommandAnswer, Committed, DryRun, Touched};
 pub use crate::decisions::DecisionDocument;
 pub use crate::definitions::{
-    DelegateDocument, EdgeDocument, EdgeGateDocument, StepDocument, WorkflowDocument,
+    ApprovalThresholdDocument, BlockerRouteDocument, DelegateDocument, EdgeDocument,
+    EdgeGateDocument, StepDocument, WorkflowDocument,
 };
 pub use crate::error_pages::{ERROR_PAGES, error_page};
 pub use crate::events::EventDocument;

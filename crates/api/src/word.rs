@@ -158,6 +158,8 @@ mod tests {
         );
         check_words::<AgentInterface>("curl cli block");
         check_words::<Order>("oldest newest");
+        check_words::<Mode>("autonomous semi-autonomous supervised");
+        check_words::<RerouteCause>("consolidate major_decision outside_phase retries_exhausted");
     }
 
     #[test]

@@ -241,9 +241,9 @@ pub(crate) enum WorkflowCommand {
     /// Print one as a Mermaid diagram, or as a picture in the terminal
     Graph {
         name: String,
-        /// mermaid, or text for a picture in the terminal
-        #[arg(long = "as", value_name = "FORM", default_value = "mermaid", value_parser = one_of_described(GRAPH_FORMS))]
-        form: GraphForm,
+        /// A picture for the terminal
+        #[arg(long)]
+        text: bool,
     },
     /// Print one as a page of Markdown
     Docs { name: String },
@@ -256,18 +256,6 @@ pub(crate) enum WorkflowCommand {
     /// Copy a built-in one into the project, to change it
     Eject { name: String },
 }
-
-/// How a workflow is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GraphForm {
-    Mermaid,
-    Text,
-}
-
-const GRAPH_FORMS: &[(&str, GraphForm, &str)] = &[
-    ("mermaid", GraphForm::Mermaid, "for a Markdown page"),
-    ("text", GraphForm::Text, "for the terminal"),
-];
 
 #[derive(Debug, Args)]
 pub(crate) struct NewWorkflow {

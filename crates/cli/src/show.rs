@@ -30,7 +30,7 @@ pub(crate) use table::{fields, table};
 pub(crate) use text::{block, one_line, shortened, visible};
 pub(crate) use time::{TimeFormat, ago};
 pub(crate) use workflow_graph::{graph_json, graph_page, refused_rejects};
-pub(crate) use workflows::workflow_page;
+pub(crate) use workflows::{asks, workflow_page};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputFormat {

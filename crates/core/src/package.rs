@@ -147,13 +147,37 @@ impl Package {
         first_text(self.body(), &["handoff.next_agent"])
     }
 
-    /// True where the sender says of its error that trying again would not help.
-    pub fn is_unrecoverable(&self) -> bool {
+    /// Whether trying again could help, by what the sender says of its error.
+    pub fn retry_class(&self) -> RetryClass {
         let error = self.body().member("error").or_else(|| self.document.member("error"));
-        match error.and_then(|it| it.member("recoverable")) {
-            Some(Node::Bool(is_recoverable)) => !is_recoverable,
-            Some(Node::Text(word)) => word.trim().eq_ignore_ascii_case("false"),
-            Some(_) | None => false,
+        let word = error.and_then(|it| it.member("recoverable"));
+        let said = match word {
+            Some(Node::Bool(is_recoverable)) => Some(*is_recoverable),
+            Some(Node::Text(word)) if word.trim().eq_ignore_ascii_case("true") => Some(true),
+            Some(Node::Text(word)) if word.trim().eq_ignore_ascii_case("false") => Some(false),
+            Some(_) | None => None,
+        };
+        match said {
+            Some(true) => return RetryClass::Transient,
+            Some(false) => return RetryClass::Permanent,
+            None => {}
+        }
+        let kind = error.and_then(|it| it.member("type")).and_then(Node::scalar_text);
+        // `RateLimitError`, `rate-limit` and `rate_limit` are the same kind.
+        let letters = |it: &str| -> String {
+            it.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .map(|it| it.to_ascii_lowercase())
+                .collect()
+        };
+        let kind = kind.map(letters).unwrap_or_default();
+        let is_one_of = |kinds: &[&str]| kinds.iter().any(|it| kind.contains(it));
+        if is_one_of(&TRANSIENT) {
+            RetryClass::Transient
+        } else if is_one_of(&PERMANENT) {
+            RetryClass::Permanent
+        } else {
+            RetryClass::Unclear
         }
     }
 
@@ -161,6 +185,21 @@ impl Package {
         Shape::of(&self.document).body
     }
 }
+
+/// Whether a failed step is worth another try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryClass {
+    /// It may pass by itself: tried again after a while.
+    Transient,
+    /// A person is asked at once.
+    Permanent,
+    /// Tried again at once.
+    Unclear,
+}
+
+/// Kinds of errors that pass by themselves, and that never do, in the letters of `error.type`.
+const TRANSIENT: [&str; 5] = ["timeout", "ratelimit", "network", "unavailable", "temporary"];
+const PERMANENT: [&str; 3] = ["mergeconflict", "security", "permission"];
 
 /// One digest for a set of findings; `None` for an empty set.
 pub fn findings_hash(findings: &BTreeSet<ReviewFinding>) -> Option<Hash> {

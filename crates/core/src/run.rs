@@ -320,7 +320,8 @@ impl Run {
         };
         // A delegate does a part of the step of the holder that waits for it.
         let callers = self.frames.iter().rev().filter_map(|it| self.handoff(it.caller));
-        let steps = self.current().into_iter().chain(callers).filter_map(|it| match &it.to.place {
+        let places = self.current().into_iter().chain(callers).map(Handoff::work_place);
+        let steps = places.filter_map(|it| match it {
             Place::Step(step) => workflow.step(step),
             Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
         });

@@ -91,7 +91,7 @@ impl Simulation<'_> {
     /// A run whose outcomes are drawn. Its person answers nearly always, and sometimes ends it.
     pub fn by_chance(&self, seed: u64) -> SimulatedRun {
         let mut dice = Dice::new(seed);
-        let mut walk = match Walk::begin(self) {
+        let mut walk = match SimulatedWalk::begin(self) {
             Ok(walk) => walk,
             Err(refusal) => return stuck(Vec::new(), &refusal),
         };
@@ -131,7 +131,7 @@ impl Simulation<'_> {
 
     /// A run that does what a script says, line by line. The error has the line and why not.
     pub fn by_script(&self, script: &[ScriptedMove]) -> Result<SimulatedRun, (usize, String)> {
-        let mut walk = Walk::begin(self).map_err(|it| (0, it.to_string()))?;
+        let mut walk = SimulatedWalk::begin(self).map_err(|it| (0, it.to_string()))?;
         for line in script {
             if let Some(end) = walk.ended() {
                 return Err((line.line, format!("the run is {} before this line", end.name())));
@@ -151,21 +151,21 @@ fn stuck(path: Vec<String>, refusal: &Refusal) -> SimulatedRun {
 }
 
 /// A run on its way.
-struct Walk<'a> {
+struct SimulatedWalk<'a> {
     simulation: &'a Simulation<'a>,
-    fresh: Counter,
+    fresh: SequentialIds,
     now: Timestamp,
     run: Run,
     path: Vec<String>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SimulatedWalk<'a> {
     fn begin(simulation: &'a Simulation<'a>) -> Result<Self, Refusal> {
         let workflow = simulation.workflow;
         let first = Workflow::target_place(&workflow.start.to);
         let agents = workflow.agents_at(&first);
         let to = workflow.agent_of_own_domain(&agents).or_else(|| agents.first().cloned());
-        let fresh = Counter::default();
+        let fresh = SequentialIds::default();
         let create = create(
             AgentId::orchestrator(),
             to.unwrap_or_else(AgentId::orchestrator),
@@ -240,7 +240,7 @@ impl<'a> Walk<'a> {
 
 fn ground<'a>(
     simulation: &Simulation<'a>,
-    fresh: &'a Counter,
+    fresh: &'a SequentialIds,
     now: Timestamp,
 ) -> DecisionContext<'a> {
     DecisionContext {
@@ -272,15 +272,15 @@ fn create(from: AgentId, to: AgentId, package: Package) -> Create {
 
 /// Ids that are the same every time.
 #[derive(Default)]
-struct Counter(std::sync::atomic::AtomicU64);
+struct SequentialIds(std::sync::atomic::AtomicU64);
 
-impl Counter {
+impl SequentialIds {
     fn next(&self) -> u64 {
         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1
     }
 }
 
-impl IdSource for Counter {
+impl IdSource for SequentialIds {
     fn id(&self) -> Uuid {
         Uuid::from_u128(self.next().into())
     }

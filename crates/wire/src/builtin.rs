@@ -52,4 +52,6 @@ pub fn agents() -> &'static [(&'static str, &'static str)] {
 #[cfg(test)]
 mod document_workflows;
 #[cfg(test)]
+mod simulated;
+#[cfg(test)]
 mod tests;

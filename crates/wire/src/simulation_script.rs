@@ -93,6 +93,10 @@ mod tests {
     fn every_line_that_does_not_read_is_told() {
         let problems = parse("analyze success\nreview: succes\nhuman: yes\nx: success -> A B\n");
         let lines: Vec<String> = problems.unwrap_err().iter().map(ToString::to_string).collect();
-        expect![[r#""#]].assert_eq(&lines.join("\n"));
+        expect![[r#"
+            line 1, column 1: line 1: must be `STEP: OUTCOME`, `human: ANSWER`, or either with `-> AGENT` [bad_line]
+            line 2, column 1: line 2: `succes` is not an outcome; did you mean `success`? [bad_line]
+            line 3, column 1: line 3: `yes` is not an answer; known: `approve`, `reject`, `answer`, `question`, `modify`, `continue`, `accept`, `hand_to`, `abort` [bad_line]
+            line 4, column 1: line 4: `A B` is not an agent id: use 1 to 64 lower-case letters and digits, joined by `-` [bad_line]"#]].assert_eq(&lines.join("\n"));
     }
 }

@@ -64,8 +64,12 @@ pub fn parse_for(
     agents: &KnownAgents<'_>,
 ) -> Result<Workflow, Vec<FileProblem>> {
     parse_with(text, FileName::Is(name), &mut |workflow, root, problems| {
-        let endless = if problems.is_empty() { workflow.endless_cycles() } else { Vec::new() };
-        for problem in endless.into_iter().chain(agents::problems(workflow, agents)) {
+        let is_sound = problems.is_empty();
+        let mut found = if is_sound { workflow.endless_cycles() } else { Vec::new() };
+        if is_sound {
+            found.extend(workflow.impossible_contracts());
+        }
+        for problem in found.into_iter().chain(agents::problems(workflow, agents)) {
             problems.push(root.place_of(&problem.path), problem);
         }
     })

@@ -50,12 +50,12 @@ pub(crate) async fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), F
             Ok(())
         }
         args::WorkflowCommand::Check { name } => check(cli, &project, name),
-        args::WorkflowCommand::Graph { name, form } => {
-            let workflow = named(&project, name)?;
-            show::answer(&match form {
-                args::GraphForm::Mermaid => show::mermaid(&workflow),
-                args::GraphForm::Text => show::picture(&workflow),
-            });
+        args::WorkflowCommand::Graph { name, text: false } => {
+            show::answer(&show::mermaid(&named(&project, name)?));
+            Ok(())
+        }
+        args::WorkflowCommand::Graph { name, text: true } => {
+            show::answer(&show::picture(&named(&project, name)?));
             Ok(())
         }
         args::WorkflowCommand::Docs { name } => {
@@ -130,6 +130,13 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     }
     for note in show::refused_rejects(&workflow) {
         show::note(&note);
+    }
+    for step in workflow.steps_without_a_no() {
+        show::note(&format!(
+            "`steps.{}`: its agent cannot send work back: it has `reject: never` and no edge on \
+             failure; add `failure: {{ to: STEP, back: true }}` if it should",
+            step.id
+        ));
     }
     Ok(())
 }

@@ -36,10 +36,11 @@ pub(crate) fn mermaid(workflow: &Workflow) -> String {
 /// The steps from top to bottom, with the other ways beside each.
 pub(crate) fn picture(workflow: &Workflow) -> String {
     let mut lines = vec!["orchestrator".to_owned(), "  │".to_owned()];
+    let mut leads_on = true;
     for (index, step) in workflow.steps.iter().enumerate() {
         let agents: Vec<&str> = step.agents.iter().map(|it| it.as_str()).collect();
         let optional = if step.is_optional { " (optional)" } else { "" };
-        lines.push("  ▼".to_owned());
+        lines.push(if leads_on { "  ▼".to_owned() } else { String::new() });
         lines.push(format!("{}{optional}  ·  {}", step.id, agents.join(" / ")));
         let next = workflow.steps.get(index + 1).map(|it| Target::Step(it.id.clone()));
         let next = next.unwrap_or(Target::Complete);
@@ -50,13 +51,11 @@ pub(crate) fn picture(workflow: &Workflow) -> String {
         for delegate in &step.delegates {
             lines.push(format!("  ├─ delegates ⇄ {}", delegate.agent));
         }
-        match step.edges.iter().find(is_next) {
-            Some(edge) if edge.gate.is_some() => lines.push(format!("  │  {}", gate_label(edge))),
-            Some(_) => lines.push("  │".to_owned()),
-            None => lines.push("  ╵".to_owned()),
-        }
+        let next = step.edges.iter().find(is_next);
+        leads_on = next.is_some();
+        lines.extend(next.map(|it| format!("  │  {}", gate_label(it)).trim_end().to_owned()));
     }
-    lines.push("  ▼".to_owned());
+    lines.push(if leads_on { "  ▼".to_owned() } else { String::new() });
     lines.push("complete".to_owned());
     lines.join("\n")
 }

@@ -31,6 +31,7 @@ mod serve;
 mod together;
 mod unsound;
 mod watch;
+mod workflow_tools;
 
 use std::path::Path;
 use std::process::{Command, Output};

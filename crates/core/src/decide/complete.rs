@@ -10,6 +10,7 @@ use super::gate::{
     Onward, doubt, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from,
     orchestrator,
 };
+use super::lease;
 use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
@@ -23,7 +24,7 @@ use crate::evidence::Evidence;
 use crate::gate::{Gate, GateCause, GateKind};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
-use crate::package::Package;
+use crate::package::{Package, RetryClass};
 use crate::refusal::Refusal;
 use crate::run::{EdgeKey, Handoff, Kind, Party, RunStatus, State};
 use crate::workflow::{Edge, Place, Step, Workflow};
@@ -296,7 +297,8 @@ fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Ha
 }
 
 fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &FinishedWork<'_>) {
-    if work.package.is_unrecoverable() {
+    let class = work.package.retry_class();
+    if class == RetryClass::Permanent {
         ask(draft, held, step, work, GateCause::Unrecoverable, Outcome::Failure);
         return;
     }
@@ -307,7 +309,11 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::Failure, Some(package));
     let reason = trouble(draft, work);
-    let again = Offer { reason, ..Offer::retry(held) };
+    let held_back_until = match class {
+        RetryClass::Transient => lease::after_back_off(draft, held.attempt),
+        RetryClass::Permanent | RetryClass::Unclear => None,
+    };
+    let again = Offer { reason, held_back_until, ..Offer::retry(held) };
     draft.done.handoff = Some(offer(draft, again));
 }
 

@@ -1,6 +1,6 @@
 //! A holder releases the work, or its lease expires.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
@@ -72,11 +72,16 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
     let again = Offer {
         reason,
         has_lost_lease: true,
-        held_back_until: draft.ground.now.checked_add(back_off(handoff.attempt)).ok(),
+        held_back_until: after_back_off(draft, handoff.attempt),
         ..Offer::retry(&handoff)
     };
     draft.done.handoff = Some(offer(draft, again));
     Ok(())
+}
+
+/// When the work of this attempt may be tried again.
+pub(super) fn after_back_off(draft: &Draft<'_>, attempt: u32) -> Option<Timestamp> {
+    draft.ground.now.checked_add(back_off(attempt)).ok()
 }
 
 /// Exponential: one second, then two, then four.

@@ -83,6 +83,13 @@ pub struct Handoff {
     pub detour: Option<Box<Detour>>,
 }
 
+impl Handoff {
+    /// The place whose work it is: a resolver clears the way for the blocked agent's.
+    pub fn work_place(&self) -> &Place {
+        self.detour.as_ref().map_or(&self.to.place, |it| &it.blocked().place)
+    }
+}
+
 named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! What happens next in a simulated run: drawn, or read from a script.
 
 use super::dice::Dice;
-use super::{ScriptedMove, ScriptedOutcome, Simulation, Walk, create};
+use super::{ScriptedMove, ScriptedOutcome, SimulatedWalk, Simulation, create};
 use crate::canonical;
 use crate::command::{Command, Complete, GateAnswer, Reject};
 use crate::contract::{Contract, Profile};
@@ -13,17 +13,19 @@ use crate::outcome::Outcome;
 use crate::package::{Format, Package};
 use crate::run::{Baton, Handoff, State};
 use crate::skeleton::{self, PackageRules};
-use crate::workflow::{Edge, Step, Workflow};
+use crate::workflow::{Edge, Step, Target, Workflow};
 
 /// Of a hundred gates, those that the person leaves unanswered, and those at which they end the run.
 const LEFT_ALONE: usize = 4;
 const ENDED: usize = 6;
+/// Of a hundred packages that say how sure their sender is, those that say too little.
+const UNSURE: usize = 10;
 
 /// A command, and how the path tells it.
 type Drawn = (Command, String);
 
 /// `None` where the run waits for a person who does not answer.
-pub(super) fn draw(dice: &mut Dice, walk: &Walk<'_>) -> Option<Drawn> {
+pub(super) fn draw(dice: &mut Dice, walk: &SimulatedWalk<'_>) -> Option<Drawn> {
     if let Some((row, gate)) = walk.run.gate() {
         return answer(dice, walk, row, gate);
     }
@@ -40,7 +42,7 @@ pub(super) fn draw(dice: &mut Dice, walk: &Walk<'_>) -> Option<Drawn> {
     }
 }
 
-fn answer(dice: &mut Dice, walk: &Walk<'_>, row: &Handoff, gate: &Gate) -> Option<Drawn> {
+fn answer(dice: &mut Dice, walk: &SimulatedWalk<'_>, row: &Handoff, gate: &Gate) -> Option<Drawn> {
     // An advisory gate waits for nobody: the work beside it goes on.
     if gate.kind == GateKind::Advisory
         && let Some(current) = walk.run.current().filter(|it| it.gate.is_none())
@@ -81,7 +83,7 @@ fn said(row: &Handoff, choice: AnswerKind, to: Option<AgentId>) -> Option<Drawn>
 }
 
 /// The orchestrator offers a loose baton again, as an operator would.
-fn hand_in_again(walk: &Walk<'_>) -> Drawn {
+fn hand_in_again(walk: &SimulatedWalk<'_>) -> Drawn {
     let to = walk.run.restarts_with(walk.simulation.workflow);
     let to = to.unwrap_or_else(AgentId::orchestrator);
     let package = package(Node::map([]));
@@ -103,7 +105,7 @@ fn reply(question: &Handoff) -> Drawn {
 }
 
 /// An agent ends its work in one way or another.
-fn work(dice: &mut Dice, walk: &Walk<'_>, current: &Handoff) -> Drawn {
+fn work(dice: &mut Dice, walk: &SimulatedWalk<'_>, current: &Handoff) -> Drawn {
     let step = step_of(walk, current);
     let outcome = match dice.below(100) {
         0..66 => Outcome::Success,
@@ -125,7 +127,7 @@ fn work(dice: &mut Dice, walk: &Walk<'_>, current: &Handoff) -> Drawn {
     ended(current, outcome, to, package(document))
 }
 
-fn step_of<'a>(walk: &Walk<'a>, current: &Handoff) -> Option<&'a Step> {
+fn step_of<'a>(walk: &SimulatedWalk<'a>, current: &Handoff) -> Option<&'a Step> {
     let place = match frame_caller(walk, current) {
         // A return to the caller: its own step goes on.
         Some(caller) if current.to == caller.to => &caller.to.place,
@@ -134,7 +136,7 @@ fn step_of<'a>(walk: &Walk<'a>, current: &Handoff) -> Option<&'a Step> {
     place.as_step().and_then(|it| walk.simulation.workflow.step(it))
 }
 
-fn frame_caller<'a>(walk: &'a Walk<'_>, current: &Handoff) -> Option<&'a Handoff> {
+fn frame_caller<'a>(walk: &'a SimulatedWalk<'_>, current: &Handoff) -> Option<&'a Handoff> {
     walk.run.caller_of(current.no)
 }
 
@@ -166,7 +168,7 @@ fn ended(current: &Handoff, outcome: Outcome, to: Option<AgentId>, package: Pack
 /// reason, a finding, or doubt.
 fn document(
     dice: &mut Dice,
-    walk: &Walk<'_>,
+    walk: &SimulatedWalk<'_>,
     current: &Handoff,
     outcome: Outcome,
     to: Option<&AgentId>,
@@ -184,6 +186,7 @@ fn document(
         .or_else(|| edges.clone().find(|it| as_success && it.on == Outcome::Success));
     let contract = edge.and_then(|it| workflow.contract(it.contract.as_ref()?));
     let mut document = sample(walk.simulation, contract, Some(outcome));
+    name_phases(&mut document, workflow, current, edge);
     match outcome {
         Outcome::Failure => add(&mut document, "findings", finding(dice)),
         Outcome::Blocked => {
@@ -198,13 +201,28 @@ fn document(
         | Outcome::Skipped
         | Outcome::Unknown => {}
     }
-    if let Some(threshold) = edge.and_then(|it| it.threshold.as_ref())
-        && dice.below(100) < 10
-        && let Some(low) = Number::parse("0")
-    {
-        add(&mut document, &threshold.field, Node::Number(low));
+    if let Some(threshold) = edge.and_then(|it| it.threshold.as_ref()) {
+        let is_sure = dice.below(100) >= UNSURE;
+        let number = if is_sure { Some(threshold.below.clone()) } else { Number::parse("-1") };
+        add(&mut document, &threshold.field, number.map_or(Node::Null, Node::Number));
     }
     document
+}
+
+/// Where the package names its own phase and the next one, they are those of the workflow.
+fn name_phases(document: &mut Node, workflow: &Workflow, current: &Handoff, edge: Option<&Edge>) {
+    const NEXT: &str = "handoff.next_phase";
+    let step = current.to.place.as_step().and_then(|it| workflow.step(it));
+    if let (Some(_), Some(step)) = (document.at("phase"), step) {
+        add(document, "phase", Node::text(&step.phase));
+    }
+    if let (Some(_), Some(edge)) = (document.at(NEXT), edge) {
+        let next = match &edge.to {
+            Target::Step(id) => id.as_str(),
+            Target::Complete => "complete",
+        };
+        add(document, NEXT, Node::text(next));
+    }
 }
 
 /// Nearly always another one: the same twice in a row asks a person.
@@ -258,7 +276,7 @@ pub(super) fn start_package(simulation: &Simulation<'_>) -> Package {
 }
 
 /// What a line of a script does at the place where the run is, or why it cannot.
-pub(super) fn scripted(walk: &Walk<'_>, line: &ScriptedMove) -> Result<Drawn, String> {
+pub(super) fn scripted(walk: &SimulatedWalk<'_>, line: &ScriptedMove) -> Result<Drawn, String> {
     if let (ScriptedOutcome::Answers(word), Some((row, gate))) = (&line.what, walk.run.gate()) {
         let kind = AnswerKind::from_name(word).filter(|_| gate.choices().contains(&word.as_str()));
         let known = || format!("this gate takes {}", gate.choices().join(", "));

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::{Delegate, Edge, EdgeGate, Place, RejectRule, Step, Target, Workflow};
+use crate::contract::{Contract, Profile};
 use crate::gate::GateKind;
+use crate::lint::{Facts, Settings};
 use crate::names::StepId;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::skeleton::{self, PackageRules};
 
 impl Workflow {
     /// Everything that is wrong with the workflow as a state machine, all at once.
@@ -164,6 +167,40 @@ impl Workflow {
             }
         }
         problems
+    }
+
+    /// Contracts that contradict themselves: no package could keep them. A run that has one waits for
+    /// a person, so it is not stopped by it.
+    pub fn impossible_contracts(&self) -> Vec<Problem> {
+        let (facts, settings) = (Facts::default(), Settings::default());
+        let problem = |contract: &Contract| {
+            let rules = PackageRules {
+                contract: Some(contract),
+                facts: &facts,
+                settings: &settings,
+                profile: Profile::Lenient,
+                min_score: None,
+                outcome: None,
+            };
+            let sample = skeleton::sample_of(&rules);
+            let report = contract.check(&sample);
+            let broken = report.refusing(Profile::Lenient).first()?.path.clone();
+            let message = format!(
+                "no package can keep this contract: its rules about `{broken}` contradict each other"
+            );
+            let path = format!("contracts.{}", contract.name);
+            Some(Problem::new(path, "contradictory_contract", message))
+        };
+        self.contracts.iter().filter_map(problem).collect()
+    }
+
+    /// Steps that can neither reject what comes to them nor send it on as bad: their agent can only
+    /// fail, and be tried again, until a person is asked.
+    pub fn steps_without_a_no(&self) -> Vec<&Step> {
+        let can_refuse = |step: &Step| {
+            step.reject != RejectRule::Never || step.edges_on(Outcome::Failure).next().is_some()
+        };
+        self.steps.iter().filter(|it| !can_refuse(it)).collect()
     }
 
     /// Cycles that nothing leads out of: work in them never comes to the end of the run. It goes on

@@ -247,7 +247,8 @@ impl<'a> Walk<'a> {
             | Command::Pause { .. }
             | Command::Resume
             | Command::CancelRun { .. }
-            | Command::Skip { .. } => false,
+            | Command::Skip { .. }
+            | Command::Reroute(_) => false,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Tests of the workflows whose agents hand off in documents: what each source document prints passes
 //! its edge, and so does the example in every prompt.
 
-use baton_core::contract::Profile;
+use baton_core::contract::{Contract, Profile};
 use baton_core::document::Node;
 use baton_core::names::AgentId;
+use baton_core::outcome::Outcome;
 use baton_core::workflow::Workflow;
 use expect_test::expect;
 
@@ -47,7 +48,20 @@ fn agents_of(workflow: &Workflow) -> Vec<AgentId> {
 #[test]
 fn issue_to_merge_has_the_states_and_the_edges_of_its_source_document() {
     let workflow = workflow("issue-to-merge");
-    expect![[r#""#]].assert_eq(&ways(&workflow));
+    expect![[r#"
+        orchestrator -success-> issue (request)
+        issue -success-> prep (xml/issue-manager→prep-agent)
+        prep -success-> implement (xml/prep-agent→implementer-agent)
+        implement -success-> review (xml/implementer-agent→reviewer-agent)
+        review -success-> validate (xml/reviewer-agent→validator-agent)
+        review -failure-> fix (xml/reviewer-agent→fixer-agent)
+        fix -success-> review (fixes)
+        fix -success-> validate (nothing-to-fix)
+        fix -skipped-> validate (nothing-to-fix)
+        validate -success-> close (xml/validator-agent→closer-agent)
+        validate -failure-> fix (xml/validator-agent→fixer-agent)
+        close -success-> orchestrator (xml/closer-agent→complete)"#]]
+    .assert_eq(&ways(&workflow));
     let phases: Vec<&str> = workflow.steps.iter().map(|it| it.phase.as_str()).collect();
     assert_eq!(
         phases,
@@ -103,8 +117,129 @@ fn a_prompt_of_a_document_agent_has_its_parts_and_no_protocol() {
         ]
         .map(|it| text.find(it).unwrap_or_else(|| panic!("{id} lacks {it}")));
         assert!(parts.is_sorted(), "{id}: {parts:?}");
-        for protocol in ["curl", "$DASHBOARD_URL", "/api/", "baton handoff"] {
+        for protocol in ["curl", "$DASHBOARD_URL", "/api/handoffs", "baton handoff"] {
             assert!(!text.contains(protocol), "{id} says `{protocol}`");
         }
     }
+}
+
+const PHASES: [(&str, &str); 3] = [
+    (
+        "architecture",
+        include_str!("../../tests/fixtures/metadata/architecture-to-implementation.json"),
+    ),
+    (
+        "implementation",
+        include_str!("../../tests/fixtures/metadata/implementation-to-testing.json"),
+    ),
+    ("testing", include_str!("../../tests/fixtures/metadata/testing-to-complete.json")),
+];
+
+/// The contract of good work at a step.
+fn of_success<'a>(workflow: &'a Workflow, step: &str) -> &'a Contract {
+    let step = workflow.steps.iter().find(|it| it.id.as_str() == step).unwrap();
+    let edge = step.edges_on(Outcome::Success).next().unwrap();
+    workflow.contract(edge.contract.as_ref().unwrap()).unwrap()
+}
+
+#[test]
+fn feature_phases_has_the_phases_and_the_table_of_its_source_document() {
+    let workflow = workflow("feature-phases");
+    expect![[r#"
+        orchestrator -success-> architecture (request)
+        architecture -success-> implementation (metadata/*→*)
+        implementation -success-> testing (metadata/*→*)
+        testing -success-> orchestrator (metadata/*→*)
+        testing -failure-> implementation (metadata/*→*)"#]]
+    .assert_eq(&ways(&workflow));
+    let routes = |agent: &str| {
+        let agent = AgentId::parse(agent).unwrap();
+        let reasons = workflow.routing.rows.iter().map(|it| it.reason.as_str());
+        let route = |it: &str| format!("{it} {}", workflow.routing.resolver(it, &agent).unwrap());
+        reasons.map(route).collect::<Vec<_>>().join("\n")
+    };
+    expect![[r#"
+        security_concern frontend-security
+        architecture_decision frontend-lead
+        architecture_change_needed frontend-lead
+        implementation_unclear frontend-lead
+        test_failures frontend-tester
+        missing_test_plan frontend-tester
+        missing_requirements human
+        out_of_scope human
+        schema_discovery_failed human
+        unknown human"#]]
+    .assert_eq(&routes("frontend-developer"));
+    assert_eq!(
+        routes("backend-developer"),
+        routes("frontend-developer").replace("frontend", "backend")
+    );
+    assert_eq!(routes("python-developer"), routes("backend-developer"));
+}
+
+#[test]
+fn every_printed_phase_document_passes_its_edge_of_feature_phases_in_lenient() {
+    let workflow = workflow("feature-phases");
+    for (step, text) in PHASES {
+        let document = formats::decode(Format::Json, text).unwrap();
+        check_kept(of_success(&workflow, step), &document, Profile::Lenient, step);
+    }
+}
+
+#[test]
+fn every_json_example_in_a_prompt_passes_its_edge_in_strict() {
+    for name in ["feature-phases", "bmad-delivery"] {
+        let workflow = workflow(name);
+        for step in &workflow.steps {
+            // The reviewer belongs to another workflow, where its example is looked at.
+            for agent in step.agents.iter().filter(|it| it.as_str() != "reviewer") {
+                let examples = examples(&agent_of(agent).agent.prompt, "json");
+                assert_eq!(examples.len(), 1, "{agent}");
+                let contract = of_success(&workflow, step.id.as_str());
+                check_strict(contract, &examples[0], agent.as_str());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_example_of_a_resolver_passes_in_strict() {
+    let workflow = workflow("feature-phases");
+    for agent in ["frontend-security", "backend-security"].map(|it| AgentId::parse(it).unwrap()) {
+        let examples = examples(&agent_of(&agent).agent.prompt, "json");
+        check_strict(of_success(&workflow, "testing"), &examples[0], agent.as_str());
+    }
+}
+
+#[test]
+fn bmad_delivery_has_the_agents_of_its_source_document() {
+    let workflow = workflow("bmad-delivery");
+    expect![[r#"
+        orchestrator -success-> requirements (idea)
+        requirements -success-> architecture (requirements)
+        architecture -success-> development (architecture)
+        development -success-> review (implementation)
+        review -success-> orchestrator (approval)
+        review -failure-> development (feedback)"#]]
+    .assert_eq(&ways(&workflow));
+    let shown: Vec<String> = workflow
+        .steps
+        .iter()
+        .map(|step| {
+            let agent = agent_of(&step.agents[0]).agent;
+            let color = agent.color.unwrap_or_default();
+            let has_all = agent.avatar.is_some() && !agent.capabilities.is_empty();
+            let reason = step.reason.as_ref().map(|it| it.as_str().to_owned());
+            format!("{} {color} {has_all} {}", agent.name, reason.unwrap_or_default())
+        })
+        .collect();
+    expect![[r#"
+        Product Manager blue true Step requires Product Manager expertise
+        Architect purple true Step requires Architect expertise
+        Developer green true Step requires Developer expertise
+        Reviewer orange true Step requires Reviewer expertise"#]]
+    .assert_eq(&shown.join("\n"));
+    let thresholds =
+        workflow.edges().filter(|(_, it)| it.on == Outcome::Success && it.threshold.is_some());
+    assert_eq!(thresholds.count(), workflow.steps.len());
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use baton_core::contract::ContractRule;
-use baton_core::workflow::{BlockerRouting, Edge, Mode, Step, Target, Workflow};
+use baton_core::workflow::{BlockerRouting, Step, Target, Workflow};
 
 use crate::show;
 
@@ -67,22 +67,12 @@ fn step_section(page: &mut String, workflow: &Workflow, step: &Step) {
             "| {} | {}{back} | {contract} | {} |",
             edge.on.name(),
             target(&edge.to),
-            asks(edge)
+            cell(&show::asks(edge))
         );
     }
     for delegate in &step.delegates {
         let _ = write!(page, "\nIt may delegate a part to `{}`.\n", delegate.agent);
     }
-}
-
-fn asks(edge: &Edge) -> String {
-    let gate = edge.gate.as_ref().map(|it| format!("{} gate: {}", it.kind.name(), cell(&it.name)));
-    let modes: Vec<&str> = edge.ask_in.iter().map(|it| Mode::name(*it)).collect();
-    let modes = (!modes.is_empty()).then(|| format!("in {}", modes.join(" and ")));
-    let below = edge.threshold.as_ref();
-    let below =
-        below.map(|it| format!("where `{}` is below {}", cell(&it.field), it.below.as_str()));
-    gate.into_iter().chain(modes).chain(below).collect::<Vec<_>>().join("; ")
 }
 
 fn routing_section(page: &mut String, routing: &BlockerRouting) {
