@@ -7,7 +7,7 @@ url=${1:-http://127.0.0.1:4180}
 
 say() { printf '\n# %s\n' "$1"; }
 start() { curl -sS -X POST "$url/api/v1/runs" -H 'Content-Type: application/json' -d "{ \"story\": \"$1\", \"newStory\": true, \"workflow\": \"feature-phases\" }"; echo; }
-send() { curl -sS -X POST "$url/api/v1/documents?story=$1&profile=lenient" -H 'Content-Type: application/json' --data-binary @-; echo; }
+send() { curl -sS -X POST "$url/api/v1/documents?story=$1&profile=lenient" -H 'Content-Type: application/json' --data-binary @- | tr '\n' ' '; echo; }
 
 architecture() { send "$1" <<'JSON'
 {

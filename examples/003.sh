@@ -7,7 +7,8 @@ url=${1:-http://127.0.0.1:4180}
 json='Content-Type: application/json'
 
 say() { printf '\n# %s\n' "$1"; }
-post() { curl -sS -X POST "$url$1" -H "$json" -d "$2"; echo; }
+# The package comes back as it was sent, so an answer may have several lines: here it has one.
+post() { curl -sS -X POST "$url$1" -H "$json" -d "$2" | tr '\n' ' '; echo; }
 hand() { post /api/v1/handoffs "{ \"run\": \"sessions\", \"fromAgent\": \"$1\", \"toAgent\": \"$2\", \"profile\": \"lenient\", \"package\": $3 }"; }
 
 say 'An idea'
