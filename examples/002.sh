@@ -130,7 +130,7 @@ say 'What waits for a person, with what was tried'
 curl -sS "$url/api/v1/inbox"; echo
 
 say 'The person answers, and the blocked agent works on'
-curl -sS -X POST "$url/api/v1/inbox/metrics-api%2FHO-003/answer" -H 'Content-Type: application/json' -d '{ "answer": "continue", "comment": "The response is a page of 50; see docs/metrics.md" }'; echo
+curl -sS -X POST "$url/api/v1/inbox/metrics-api%2FHO-003/answer" -H 'Content-Type: application/json' -d '{ "answer": "continue", "comment": "The response is a page of 50; see docs/metrics.md" }' | tr '\n' ' '; echo
 
 say 'Blocked by a security concern: it goes to the security agent of the domain'
 start token-store

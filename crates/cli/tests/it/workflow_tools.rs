@@ -63,7 +63,20 @@ close: success
 ";
     std::fs::write(project.path().join("once.txt"), script).unwrap();
     let path = project.ok(&["workflow", "simulate", "issue-to-merge", "--script", "once.txt"]);
-    expect![[r#""#]].assert_eq(&path);
+    expect![[r#"
+        start → issue-manager
+        issue success → prep-agent
+        prep success → implementer-agent
+        implement success → reviewer-agent
+        review failure → fixer-agent
+        fix success → reviewer-agent
+        review success → validator-agent
+        validate success → closer-agent
+        close success → orchestrator
+
+        completed
+    "#]]
+    .assert_eq(&path);
     std::fs::write(project.path().join("odd.txt"), "issue: success\nreview: success\n").unwrap();
     let odd = ["workflow", "simulate", "issue-to-merge", "--script", "odd.txt"];
     project.fails(
@@ -101,7 +114,27 @@ fn a_new_workflow_is_sound_once_its_agents_are_there() {
     assert!(said.contains("hotfix.yaml"), "{said}");
     let text =
         std::fs::read_to_string(project.path().join(".baton/workflows/hotfix.yaml")).unwrap();
-    expect![[r#""#]].assert_eq(&text);
+    expect![[r#"
+        name: hotfix
+        title: "A \"hot\" fix"
+
+        limits: { rounds: 3, retries: 2, stale_after: 30m }
+
+        start: fix
+
+        steps:
+          fix:
+            agent: implementer
+            on:
+              success: check
+
+          check:
+            agent: reviewer
+            on:
+              success: complete
+              failure: { to: fix, back: true }
+    "#]]
+    .assert_eq(&text);
     project.ok(&["workflow", "check", "hotfix"]);
     project.fails(&new, 4, "hotfix.yaml");
     project.fails(&["workflow", "new", "x", "--step", "a", "--review", "a"], 2, "--review a");
@@ -123,7 +156,38 @@ fn a_page_and_a_picture_of_a_workflow() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    expect![[r#""#]].assert_eq(&project.ok(&["workflow", "graph", "issue-to-merge", "--text"]));
+    expect![[r#"
+        orchestrator
+          │
+          ▼
+        issue  ·  issue-manager
+          │
+          ▼
+        prep  ·  prep-agent
+          │
+          ▼
+        implement  ·  implementer-agent
+          │
+          ▼
+        review  ·  reviewer-agent
+          ├─ success → validate
+          ├─ failure → fix
+
+        fix (optional)  ·  fixer-agent
+          ├─ success → review
+          ├─ skipped → validate
+          │
+          ▼
+        validate  ·  validator-agent
+          ├─ failure → fix
+          │
+          ▼
+        close  ·  closer-agent
+          │
+          ▼
+        complete
+    "#]]
+    .assert_eq(&project.ok(&["workflow", "graph", "issue-to-merge", "--text"]));
 }
 
 #[test]
@@ -137,7 +201,17 @@ fn what_changed_since_a_run_began_is_shown() {
     let path = project.path().join(".baton/workflows/bmad-delivery.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("rounds: 3", "rounds: 5")).unwrap();
-    expect![[r#""#]].assert_eq(&project.ok(&["workflow", "diff", "s1"]));
+    expect![[r#"
+        …
+            approves it before it goes on.
+
+        - limits: { rounds: 3, retries: 2, questions: 3, stale_after: 30m }
+        + limits: { rounds: 5, retries: 2, questions: 3, stale_after: 30m }
+
+          start: { to: requirements, contract: idea }
+        …
+    "#]]
+    .assert_eq(&project.ok(&["workflow", "diff", "s1"]));
     let both: Value = project.json(&["workflow", "diff", "s1"]);
     assert!(both["text"].as_str().unwrap().contains("rounds: 3"));
     assert!(both["current"].as_str().unwrap().contains("rounds: 5"));
@@ -203,7 +277,7 @@ fn an_agent_is_added_between_two_others_by_files_alone() {
     let handed_on = send("reviewer-agent-to-validator-agent", &[by_security]);
     assert_eq!(handed_on.code, 0, "{handed_on:?}");
     let run = project.json(&["run", "show", "owner/repo#123"]);
-    assert_eq!(run["run"]["currentAgent"], "validator-agent", "{run}");
+    assert_eq!(run["currentAgent"], "validator-agent", "{run}");
 }
 
 #[test]
@@ -235,5 +309,17 @@ fn what_is_wrong_with_a_workflow_is_found_at_its_line() {
         broken("back: true", "back: true, ask_below: 0.7"),
         broken("ask_in: supervised", "ask_below: high"),
     ];
-    expect![[r#""#]].assert_eq(&found.join("\n"));
+    expect![[r#"
+        - line 28, column 3: steps.architecture.agent: there is no agent `frontend-led`; did you mean `frontend-lead`? `baton agent new frontend-led` makes one [no_such_agent]
+        - line 14, column 35: routing.reasons.security_concern.frontend: there is no agent `x`; `baton agent new x` makes one [no_such_agent]
+        - line 23, column 14: routing.reasons.unknown: the orchestrator resolves nothing; name an agent, or `human` [reserved_agent]
+        - line 40, column 7: steps.implementation.on.success: `frontend-developer` does not say that it produces `metadata`; add it to `produces.success` in built in, line 10 [not_produced]
+        - line 40, column 7: steps.implementation.on.success: `backend-developer` does not say that it produces `metadata`; add it to `produces.success` in built in, line 10 [not_produced]
+        - line 40, column 41: steps.implementation.on.success.contract: there is no contract `metadata`; known: request, metadata/*→* [no_such_contract]
+        - line 42, column 3: steps.testing.agent: `frontend-tester` does not say that it accepts `metadata`; add it to `accepts` in built in, line 9 [not_accepted]
+        - line 42, column 3: steps.testing.agent: `backend-tester` does not say that it accepts `metadata`; add it to `accepts` in built in, line 9 [not_accepted]
+        - line 27, column 1: steps: no step has `success: complete`, so no run could ever end [no_end]
+        - line 40, column 63: steps.implementation.on.success.ask_in: cannot be `autonomous`; known: `semi-autonomous`, `supervised` [wrong_value]
+        - line 48, column 61: steps.testing.on.failure.ask_below: a way back asks nobody: a person is asked when it is taken too often [gate_on_back]
+        - line 40, column 66: steps.implementation.on.success.ask_below: must be a number, such as 0.7 [not_a_number]"#]].assert_eq(&found.join("\n"));
 }
