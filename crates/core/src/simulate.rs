@@ -194,10 +194,11 @@ impl<'a> SimulatedWalk<'a> {
     }
 
     fn arrives(&mut self, decision: Decision, line: String) {
-        let made = decision.events.iter().rev().find_map(|event| match event {
-            Event::Handoff(HandoffEvent::Created(it)) => Some(it.to.agent.clone()),
-            _ => None,
-        });
+        let receiver = |event: &Event| {
+            let Event::Handoff(HandoffEvent::Created(it)) = event else { return None };
+            Some(it.to.agent.clone())
+        };
+        let made = decision.events.iter().rev().find_map(receiver);
         // Only what hands work on is a part of the path.
         if let Some(to) = made {
             self.path.push(format!("{line} → {to}"));

@@ -57,24 +57,24 @@ fn resolution() -> Node {
 
 /// What happened to blockers, a line each.
 fn blockers(tester: &Tester) -> String {
-    let line = |event: &Event| match event {
-        Event::Blocker(BlockerEvent::Raised { blocker, by, .. }) => {
-            Some(format!("{blocker} raised by {by}"))
-        }
-        Event::Blocker(BlockerEvent::Resolved { blocker, by, how }) => {
-            let how = how.map(|it| tester.text(it)).unwrap_or_default();
-            Some(format!("{blocker} resolved by {by}: {how}", by = by.as_str()))
-        }
-        Event::Blocker(BlockerEvent::Waived { blocker, by, .. }) => {
-            Some(format!("{blocker} waived by {}", by.as_str()))
-        }
-        Event::Blocker(BlockerEvent::Routed { handoff, detour }) => {
-            Some(format!("routed with {handoff}: {}", detour.reason))
-        }
-        Event::Blocker(BlockerEvent::Rerouted { handoff, cause, to, .. }) => {
-            Some(format!("{handoff} rerouted to {to}: {}", cause.name()))
-        }
-        _ => None,
+    let line = |event: &Event| {
+        let Event::Blocker(event) = event else { return None };
+        Some(match event {
+            BlockerEvent::Raised { blocker, by, .. } => format!("{blocker} raised by {by}"),
+            BlockerEvent::Resolved { blocker, by, how } => {
+                let how = how.map(|it| tester.text(it)).unwrap_or_default();
+                format!("{blocker} resolved by {}: {how}", by.as_str())
+            }
+            BlockerEvent::Waived { blocker, by, .. } => {
+                format!("{blocker} waived by {}", by.as_str())
+            }
+            BlockerEvent::Routed { handoff, detour } => {
+                format!("routed with {handoff}: {}", detour.reason)
+            }
+            BlockerEvent::Rerouted { handoff, cause, to, .. } => {
+                format!("{handoff} rerouted to {to}: {}", cause.name())
+            }
+        })
     };
     tester.log().iter().filter_map(|(event, _)| line(event)).collect::<Vec<_>>().join("\n")
 }

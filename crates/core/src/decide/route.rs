@@ -149,16 +149,7 @@ fn at_step<'a>(
             return on_edge(step, edge, to.clone(), work.outcome);
         }
     }
-    let route = by_outcome(workflow, step, &handoff.to.agent, edge_outcome, work)?;
-    Ok(match route {
-        Route::Ask(step, GateCause::Blocked, outcome) => {
-            match detour::resolver(draft, step, handoff, work) {
-                Some(agent) => Route::Detour(step, agent),
-                None => Route::Ask(step, GateCause::Blocked, outcome),
-            }
-        }
-        route => route,
-    })
+    by_outcome(draft, step, handoff, edge_outcome, work)
 }
 
 /// A blocked step's work goes where the outcome leads, whichever of the workflow's next agents the
@@ -202,12 +193,13 @@ fn with_what_to_do(refusal: Refusal, step: &Step, outcome: Option<Outcome>) -> R
 }
 
 fn by_outcome<'a>(
-    workflow: &Workflow,
+    draft: &Draft<'a>,
     step: &'a Step,
-    sender: &AgentId,
+    handoff: &Handoff,
     edge_outcome: Option<Outcome>,
     work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
+    let (workflow, sender) = (draft.workflow(), &handoff.to.agent);
     let outcome = edge_outcome.unwrap_or(Outcome::Success);
     if step.edges_on(outcome).next().is_some() {
         let (edge, agent) = match phase::edge_on(workflow, step, outcome, work)? {
@@ -218,7 +210,10 @@ fn by_outcome<'a>(
     }
     match outcome {
         Outcome::Failure | Outcome::Unknown => Ok(Route::Retry(step)),
-        Outcome::Blocked => Ok(Route::Ask(step, GateCause::Blocked, outcome)),
+        Outcome::Blocked => Ok(match detour::resolver(draft, step, handoff, work) {
+            Some(agent) => Route::Detour(step, agent),
+            None => Route::Ask(step, GateCause::Blocked, outcome),
+        }),
         Outcome::NeedsClarification => Ok(Route::Ask(step, GateCause::NeedsClarification, outcome)),
         Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => {
             Err(choose(workflow, step, outcome))

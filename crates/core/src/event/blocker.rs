@@ -9,6 +9,7 @@ use crate::names::{AgentId, Principal};
 use crate::run::HandoffNo;
 
 event_family! {
+    #[expect(clippy::large_enum_variant, reason = "a command has a few, and keeps none of them")]
     pub enum BlockerEvent => Blocker {
         "blocker.raised" => Raised { blocker: u32, handoff: HandoffNo, by: AgentId, about: ContentId },
         "blocker.resolved" => Resolved { blocker: u32, by: Principal, how: Option<ContentId> },

@@ -21,7 +21,6 @@ named! {
 }
 
 impl Mode {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
     pub fn is_autonomous(&self) -> bool {
         *self == Self::Autonomous
     }

@@ -1,11 +1,10 @@
 use baton_core::contract::{Check, Contract, ContractRule, Profile, ValueKind, When};
-use baton_core::document::Number;
 use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{
-    ApprovalThreshold, BlockerRouting, Delegate, Edge, EdgeGate, LazyGraph, Limits, Mode,
-    RejectRule, Resolver, ResolverRow, Step, StepLimits, Target, Workflow,
+    BlockerRouting, Delegate, Edge, EdgeGate, LazyGraph, Limits, Mode, RejectRule, Resolver,
+    ResolverRow, Step, StepLimits, Target, Workflow,
 };
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
@@ -14,7 +13,10 @@ use proptest::prelude::*;
 use super::*;
 
 mod agents;
+mod asked;
 mod ways;
+
+use asked::{full_routing, threshold};
 
 #[track_caller]
 fn check_bad(text: &str, expected: &Expect) {
@@ -163,31 +165,6 @@ fn words(words: &[&str]) -> Vec<String> {
 /// An edge with a contract.
 fn full_edge(on: Outcome, to: Target, profile: Option<Profile>, rounds: Option<u32>) -> Edge {
     Edge { contract: Some("in".to_owned()), profile, rounds, ..edge(on, to) }
-}
-
-fn threshold(field: &str, below: &str) -> ApprovalThreshold {
-    ApprovalThreshold { field: field.to_owned(), below: Number::parse(below).unwrap() }
-}
-
-fn full_routing() -> BlockerRouting {
-    let resolver = |domain: Option<&str>, id: &str| Resolver {
-        domain: domain.map(str::to_owned),
-        agent: agent(id),
-    };
-    BlockerRouting {
-        domain: Some("web".to_owned()),
-        prefixes: vec![("python".to_owned(), "data".to_owned())],
-        rows: vec![
-            ResolverRow {
-                reason: "security_concern".to_owned(),
-                resolvers: vec![
-                    resolver(Some("web"), "web-security"),
-                    resolver(Some("data"), "human"),
-                ],
-            },
-            ResolverRow { reason: "unknown".to_owned(), resolvers: vec![resolver(None, "helper")] },
-        ],
-    }
 }
 
 /// What `FULL` says about its first step.
