@@ -27,7 +27,7 @@ pub struct Acceptance {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rejection {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: String,
     /// The agent that rejects; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -48,7 +48,7 @@ pub struct Completion {
     /// The next receiver; if omitted, the workflow decides it.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: Option<String>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The agent that completes; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -63,7 +63,7 @@ pub struct Completion {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cancellation {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The agent that cancels; if omitted, one that is allowed to.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -100,7 +100,7 @@ pub struct QuestionAnswer {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenBack {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The agent that releases; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -129,7 +129,7 @@ pub struct Delegation {
     /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The fencing token from `accept`.
     pub fence: Option<u32>,
@@ -147,7 +147,7 @@ pub struct Returned {
     /// The package to return: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The fencing token from `accept`.
     pub fence: Option<u32>,
@@ -162,7 +162,7 @@ pub struct Escalation {
     /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The fencing token from `accept`.
     pub fence: Option<u32>,
@@ -211,7 +211,7 @@ pub struct NewHandoff {
     /// If omitted, the edge decides it.
     #[schema(example = "success")]
     pub outcome: Option<String>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// A pending handoff of the same sender that this one replaces: its number, id or label.
     pub supersedes: Option<String>,

@@ -116,7 +116,7 @@ pub struct StartRequest {
     /// Any JSON; if omitted, the story itself.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The step to start at, which needs a `reason`. The gates before it are recorded as waived by
     /// the caller.
@@ -144,7 +144,7 @@ pub struct RerouteRequest {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Why {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
 }
 
@@ -152,7 +152,7 @@ pub struct Why {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Because {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: String,
 }
 
@@ -168,6 +168,6 @@ pub struct Goto {
     /// A step that the run has visited.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub step: String,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: String,
 }

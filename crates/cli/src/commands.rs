@@ -4,6 +4,7 @@ mod agent;
 mod answer;
 mod archive;
 mod backup;
+mod complete;
 mod convert;
 mod demo;
 mod doctor;
@@ -14,6 +15,7 @@ mod handoff;
 mod inbox;
 mod init;
 mod lint;
+mod mine;
 mod open;
 mod outcome;
 mod prompt;
@@ -28,14 +30,13 @@ mod verify;
 mod watch;
 mod workflow;
 
-use clap::CommandFactory as _;
-
+#[cfg(test)]
+pub(crate) use self::complete::shell_words;
 use crate::api::Api;
 use crate::args::{Cli, CliCommand, WorkflowCommand};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     if cli.server.is_some() && !asks_a_server(&cli.command) {
@@ -60,10 +61,11 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Schema { name } => schema::run(name.as_deref()),
         CliCommand::Explain { code } => explain::run(code.as_deref()),
         CliCommand::Completions { shell } => {
-            let mut command = Cli::command();
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut command, "baton", &mut script);
-            show::answer(&String::from_utf8_lossy(&script));
+            complete::script(*shell);
+            Ok(())
+        }
+        CliCommand::Complete { shell, words } => {
+            complete::run(&cli, shell, words).await;
             Ok(())
         }
         CliCommand::Backup { file } => {
@@ -79,6 +81,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Status => over_api(&cli, async |api| status::run(api).await).await,
         CliCommand::Story(verb) => over_api(&cli, async |api| story::run(api, verb).await).await,
         CliCommand::Run(verb) => over_api(&cli, async |api| run::run(api, verb).await).await,
+        CliCommand::Take(args) => over_api(&cli, async |api| mine::take(api, args).await).await,
+        CliCommand::Done(args) => over_api(&cli, async |api| mine::done(api, args).await).await,
         CliCommand::Handoff(verb) => {
             over_api(&cli, async |api| handoff::run(api, verb).await).await
         }
@@ -122,6 +126,8 @@ fn asks_a_server(command: &CliCommand) -> bool {
         CliCommand::Status
         | CliCommand::Story(_)
         | CliCommand::Run(_)
+        | CliCommand::Take(_)
+        | CliCommand::Done(_)
         | CliCommand::Handoff(_)
         | CliCommand::Prompt(_)
         | CliCommand::Inbox
@@ -149,6 +155,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Extract(_)
         | CliCommand::Schema { .. }
         | CliCommand::Explain { .. }
+        | CliCommand::Complete { .. }
         | CliCommand::Completions { .. } => false,
     }
 }

@@ -7,8 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::lint::{Facts, FileFact, paths};
-use baton_engine::Workspace;
+use baton_engine::{Repository, Workspace};
 use baton_files::{Dir, FileIdentity, FileKind};
+
+use crate::repository;
 
 /// Larger files are only checked for existence.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -33,6 +35,10 @@ impl Workspace for Folder {
             Some((path, fact))
         });
         Facts { files: files.collect(), ..Facts::default() }
+    }
+
+    fn repository(&self, branch: &str) -> Repository {
+        repository::repository(&self.dir, branch)
     }
 }
 

@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// The story whose key is nearest to a mistyped one: of those that are open, and of some others.
-    async fn near_story(&self, key: &StoryKey) -> Result<Option<StoryKey>, EngineError> {
+    pub(crate) async fn near_story(&self, key: &StoryKey) -> Result<Option<StoryKey>, EngineError> {
         let (open, _) = self.store.open_runs_ending("", MOST_COMPARED).await?;
         let waiting = self.store.stories_to_begin(None, MOST_COMPARED).await?;
         let open = open.into_iter().map(|it| it.run.story);

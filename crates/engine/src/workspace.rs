@@ -10,12 +10,16 @@ use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::HandoffRef;
 
+use crate::repository::Repository;
 use crate::{Engine, EngineError, stored};
 
 /// Access to the disk with the work's files. It may block.
 pub trait Workspace: Send + Sync {
     /// Facts about the files that a document names; unknown ones are left out.
     fn facts(&self, document: &Node) -> Facts;
+
+    /// The git repository of the work, with the branch of a story.
+    fn repository(&self, branch: &str) -> Repository;
 }
 
 impl Engine {

@@ -12,7 +12,8 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::lookup::not_found;
-use crate::openapi::{ReadProblems, escaped};
+use crate::openapi::ReadProblems;
+use crate::page::{Html, fixed_page, markdown};
 use crate::params::Named;
 use crate::pipeline::Typed;
 use crate::problem::ApiProblem;
@@ -42,9 +43,11 @@ async fn get(Named(code): Named, headers: HeaderMap) -> Result<Response, ApiProb
     };
     let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let (kind, text) = if accepted.contains("text/html") {
-        let head = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n";
-        let (title, page) = (escaped(&code), escaped(page));
-        let body = format!("{head}<title>Baton: {title}</title>\n<pre>{page}</pre>\n</html>\n");
+        let mut main = Html::default();
+        main.raw("<section class=\"run prose-page\">");
+        markdown::render(&mut main, page);
+        main.raw("</section>");
+        let body = fixed_page(&code, main);
         ("text/html; charset=utf-8", body)
     } else {
         ("text/markdown; charset=utf-8", page.to_owned())

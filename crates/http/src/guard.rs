@@ -8,8 +8,8 @@ use std::sync::Arc;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, EXPECT, HOST, ORIGIN,
-    REFERER, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, EXPECT, HOST,
+    ORIGIN, REFERER, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
@@ -74,10 +74,14 @@ impl Origins {
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
+    let is_navigation = is_navigation(&request);
     let mut response = match refuse(&app, &request) {
         Ok(()) => answer(&app, request, route.as_ref(), next).await,
         Err(problem) => turned_away(request, problem).await,
     };
+    if is_navigation {
+        response = page::with_problem_page(&app, response);
+    }
     protect(response.headers_mut());
     // So that a client can tell Baton from any other server at that address.
     let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
@@ -184,6 +188,19 @@ fn is_visit(request: &Request) -> bool {
         && text(headers, "sec-fetch-mode") == Some("navigate")
         && text(headers, "sec-fetch-dest") == Some("document")
         && page::is_page(request.uri().path())
+}
+
+/// True for a browser that shows the response to a person; scripts and programs read problems as
+/// JSON.
+fn is_navigation(request: &Request) -> bool {
+    let headers = request.headers();
+    let accepted = text(headers, ACCEPT.as_str()).unwrap_or_default();
+    let is_browser = match text(headers, "sec-fetch-mode") {
+        Some(mode) => mode == "navigate",
+        // Not sent to a host without a certificate; every browser accepts this type by default.
+        None => accepted.contains("application/xhtml+xml"),
+    };
+    request.method() == Method::GET && accepted.contains("text/html") && is_browser
 }
 
 /// Any page can send a form without a preflight, and curl without a header looks the same. Only the

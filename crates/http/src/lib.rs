@@ -102,11 +102,13 @@ pub struct Backend {
     pub engine: Arc<Engine>,
     /// None where the project keeps no archive.
     pub archive: Option<Arc<Archive>>,
+    /// What its pages call the project.
+    pub project: Option<String>,
 }
 
 impl From<Arc<Engine>> for Backend {
     fn from(engine: Arc<Engine>) -> Self {
-        Self { engine, archive: None }
+        Self { engine, archive: None, project: None }
     }
 }
 
@@ -115,6 +117,8 @@ pub(crate) struct App {
     /// The engine, which no handler can reach but through a caller.
     pub(crate) door: Door,
     pub(crate) archive: Option<Arc<Archive>>,
+    /// The name of the project, for the heading and the title of a page.
+    pub(crate) project: Option<String>,
     pub(crate) origins: Origins,
     /// Identifies this server instance among all others, earlier or concurrent.
     pub(crate) instance: HeaderValue,
@@ -137,7 +141,7 @@ pub(crate) struct App {
 impl App {
     /// Without its description.
     fn new(
-        Backend { engine, archive }: Backend,
+        Backend { engine, archive, project }: Backend,
         origins: Origins,
         instance: HeaderValue,
         live: Arc<EventTail>,
@@ -147,6 +151,7 @@ impl App {
         Self {
             door: Door::new(engine),
             archive,
+            project,
             origins,
             instance,
             metrics: RequestMetrics::default(),

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 
-pub(crate) use self::page::{escaped, render};
+pub(crate) use self::page::render;
 
 #[derive(OpenApi)]
 #[openapi(

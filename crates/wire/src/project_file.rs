@@ -10,7 +10,10 @@ use crate::located::toml;
 use crate::shown::shown;
 use crate::workflow_file::PROFILES;
 
+pub(crate) mod checks;
 pub(crate) mod lint;
+
+pub use checks::{DEFAULT_TIMEOUT, ProjectCheck};
 
 pub const MOST_BYTES: usize = 16 * 1024;
 
@@ -24,7 +27,7 @@ pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 /// Folders that no archive is written to, wherever they are.
 const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
 
-pub(crate) const KEYS: &[&str] = &["project", "lint", "archive"];
+pub(crate) const KEYS: &[&str] = &["project", "lint", "archive", "checks"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
@@ -39,6 +42,8 @@ pub struct ProjectFile {
     pub lint: Settings,
     /// Set where the project keeps an archive.
     pub archive: Option<ArchiveFolders>,
+    /// The project's own checks: `[checks.NAME]`, in the order of the file.
+    pub checks: Vec<ProjectCheck>,
 }
 
 /// Folders of the project, relative to its root.
@@ -65,8 +70,9 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let top = Fields::open(&FieldAt::root(&root), KEYS, problems)?;
     let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
     let archive = top.get("archive").and_then(|it| archive(&it, problems));
+    let checks = top.get("checks").map(|it| checks::checks(&it, problems)).unwrap_or_default();
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { lint, archive, ..ProjectFile::default() });
+        return Some(ProjectFile { lint, archive, checks, ..ProjectFile::default() });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
@@ -77,6 +83,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
         lint,
         archive,
+        checks,
     })
 }
 
@@ -148,6 +155,7 @@ mod tests {
             profile: Some(Profile::Strict),
             lint: Settings::default(),
             archive: None,
+            checks: Vec::new(),
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {

@@ -14,6 +14,6 @@ pub(crate) fn run(name: Option<&str>) -> Result<(), Failure> {
     let text = schema(name).ok_or_else(|| {
         Failure::NotFound(format!("there is no schema `{name}`; known: {}", known.join(", ")))
     })?;
-    show::answer(text);
+    show::answer_lines(text);
     Ok(())
 }

@@ -4,7 +4,7 @@
 use super::accept;
 use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
-use super::edge::{ImpliedWay, check_contract, check_implied, check_named};
+use super::edge::{check_contract, check_implied, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
     Onward, doubt, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from,
@@ -18,6 +18,7 @@ use super::route::{FinishedWork, Route, is_trouble, route, routed_by_outcome};
 use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
+use crate::contract::ImpliedWay;
 use crate::contract::Profile;
 use crate::event::{BlockerEvent, StepEvent};
 use crate::evidence::Evidence;
@@ -313,7 +314,8 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
         RetryClass::Transient => lease::after_back_off(draft, held.attempt),
         RetryClass::Permanent | RetryClass::Unclear => None,
     };
-    let again = Offer { reason, held_back_until, ..Offer::retry(held) };
+    let again = Offer::retry(draft, held);
+    let again = Offer { reason: reason.or(again.rework_reason), held_back_until, ..again };
     draft.done.handoff = Some(offer(draft, again));
 }
 
@@ -465,11 +467,11 @@ fn end_step(
     package: Option<ContentId>,
 ) {
     draft.complete(held.no, outcome, package);
-    let agent = held.to.agent.clone();
+    let (step, agent) = (step.id.clone(), held.to.agent.clone());
     if outcome != Outcome::Blocked {
         detour::waive_left_over(draft, &agent);
     }
-    draft.emit(StepEvent::Completed { step: step.id.clone(), agent, outcome });
+    draft.emit(StepEvent::Completed { step, agent, outcome, is_rejected: false });
 }
 
 /// A skip may bring a package; without one, the package that came in is handed on.

@@ -42,7 +42,8 @@ pub(crate) struct DocumentQuery {
     /// The key of the story: its open run, or a new one if it has none.
     #[param(min_length = 1, max_length = 200)]
     story: Option<String>,
-    /// Creates the story if there is none of that key; otherwise an unknown key is refused.
+    /// Creates the story if there is none of that key. Otherwise an unknown `story` is refused, and
+    /// so is a key in the document that is nearly another's.
     #[serde(default)]
     #[param(default = false)]
     new_story: bool,
@@ -134,6 +135,7 @@ async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHint
             Some(name) => Some(typed_story(app, name, query.new_story.into()).await?),
             None => None,
         },
+        new_story: query.new_story,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         agent: by(app, query.agent.as_deref())?,
         to: by(app, query.to.as_deref())?,
@@ -193,6 +195,16 @@ pub(super) async fn take_up(
         let message = "to take a handoff up, send an `acknowledgment` document";
         return Err(ApiProblem::malformed("bad_acknowledgement", message));
     }
+    sent.query.handoff = Some(handoff.to_owned());
+    take(app, sent).await
+}
+
+/// Ends one handoff with a document, which says how.
+pub(super) async fn end(
+    app: &RequestScope,
+    mut sent: SentDocument,
+    handoff: &str,
+) -> Result<Response, ApiProblem> {
     sent.query.handoff = Some(handoff.to_owned());
     take(app, sent).await
 }

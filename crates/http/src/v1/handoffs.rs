@@ -155,7 +155,7 @@ pub(super) async fn create(
     let create = Create {
         from: known_agent(&app, &asked.from_agent)?,
         to: known_agent(&app, &asked.to_agent)?,
-        package: body::package(asked.package.as_deref())?,
+        package: body::package_or_document(asked.package.as_deref())?,
         outcome: asked.outcome.as_deref().map(outcome).transpose()?,
         reason: reason(asked.reason.as_deref())?,
         supersedes,
@@ -258,7 +258,9 @@ pub(super) async fn package(
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let texts = app.read().whole_texts_of(&row).await?;
     let content = row.package.and_then(|it| texts.content(it));
-    let none = || not_found("no_package", format!("{} hands nothing over", row.no));
+    let none = || {
+        not_found("no_package", format!("handoff {} ({}) hands nothing over", row.number, row.no))
+    };
     let content = content.ok_or_else(none)?;
     match content.kind {
         ContentKind::Words => Err(none()),

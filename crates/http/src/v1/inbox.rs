@@ -111,7 +111,8 @@ pub(super) async fn answer(
     let asked = &write.asked;
     let answer = said(&app, asked)?;
     let comment = asked.comment.as_deref().map(FreeText::parse).transpose()?;
-    let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
+    let package =
+        asked.package.as_deref().map(|it| body::package_or_document(Some(it))).transpose()?;
     let by = write.caller.principal().clone();
     let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
     on_handoff(&app, &name, &write, command).await

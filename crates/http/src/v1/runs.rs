@@ -134,7 +134,8 @@ pub(super) async fn start(
     let WriteRequest { asked, caller, .. } = write;
     let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
-    let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
+    let package =
+        asked.package.as_deref().map(|it| body::package_or_document(Some(it))).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
     let mode = asked.mode.unwrap_or_default().0;

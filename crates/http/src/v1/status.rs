@@ -74,7 +74,14 @@ async fn to_dos(app: &RequestScope, row: &RunRow) -> Result<Vec<ToDo>, EngineErr
     match row.run.baton() {
         Baton::Loose { at, .. } => {
             let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
-            found.push((to_do(None, format!("the baton lies loose at {at}"), command), None));
+            found.push((
+                to_do(
+                    None,
+                    format!("the baton lies loose at {at}: no agent has the work"),
+                    command,
+                ),
+                None,
+            ));
         }
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {}
     }
@@ -110,5 +117,9 @@ pub(super) fn answer_command(which: &str, choices: &[&str]) -> String {
     if choices.contains(&"answer") {
         return format!("baton answer {which} [{typed}] --comment TEXT");
     }
-    format!("baton answer {which} {typed}")
+    let modify = match choices.contains(&"modify") {
+        true => format!(", or baton modify {which} --payload JSON"),
+        false => String::new(),
+    };
+    format!("baton answer {which} {typed}{modify}")
 }

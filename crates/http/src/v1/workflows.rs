@@ -25,6 +25,7 @@ use super::runs::document::run_detail;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
+use crate::pipeline::rows::ReasonLength;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
@@ -163,20 +164,25 @@ async fn shown(
     let rows = app.read().handoffs(filter).await?;
     let texts = app.read().words_of(&rows).await?;
     let cast = app.read().cast(run).await?;
-    let show = |row: &HandoffRow| AgentHandoff {
-        from_agent: attribution_at(&cast, &row.from.agent, row.no),
-        to_agent: attribution_at(&cast, &row.to.agent, row.no),
-        timestamp: row.created_at,
-        step_name: step_title(workflow, &row.to.place),
-        reason: texts.get(row.reason).whole().map(str::to_owned),
-        damaged: if texts.get(row.reason).is_damaged() {
-            vec!["reason".to_owned()]
-        } else {
-            Vec::new()
-        },
-        id: row.id.0,
-        label: row.no.label(),
-        state: row.state.into(),
+    let show = |row: &HandoffRow| {
+        let whole = texts.get(row.reason).whole();
+        let (reason, reason_truncated) = ReasonLength::Excerpt.of(whole);
+        AgentHandoff {
+            from_agent: attribution_at(&cast, &row.from.agent, row.no),
+            to_agent: attribution_at(&cast, &row.to.agent, row.no),
+            timestamp: row.created_at,
+            step_name: step_title(workflow, &row.to.place),
+            reason,
+            reason_truncated,
+            damaged: if texts.get(row.reason).is_damaged() {
+                vec!["reason".to_owned()]
+            } else {
+                Vec::new()
+            },
+            id: row.id.0,
+            label: row.no.label(),
+            state: row.state.into(),
+        }
     };
     Ok(rows.iter().map(show).collect())
 }

@@ -46,11 +46,18 @@ impl Site {
         Self::serve(Arc::new(engine).into(), clock).await
     }
 
+    /// A server of a project of that name.
+    pub(crate) async fn open_named(project: &str) -> Self {
+        let Self { engine, clock, .. } = Self::open().await;
+        let project = Some(project.to_owned());
+        Self::serve(Backend { project, ..engine.into() }, clock).await
+    }
+
     /// A server of a project that keeps an archive.
     pub(crate) async fn open_with_archive(places: ArchivePlaces) -> (Self, Arc<Archive>) {
         let Self { engine, clock, .. } = Self::open().await;
         let archive = Arc::new(Archive::new(engine.clone(), places));
-        let backend = Backend { engine, archive: Some(archive.clone()) };
+        let backend = Backend { engine, archive: Some(archive.clone()), project: None };
         (Self::serve(backend, clock).await, archive)
     }
 

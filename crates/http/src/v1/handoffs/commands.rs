@@ -93,27 +93,42 @@ pub(in crate::v1) async fn reject(
 }
 
 /// Completes a handoff and hands the work on; `handoff` in the response is the next one.
+///
+/// A body that is not JSON is a whole document, which says how the step ended; only then may the
+/// query contain more than `run` and `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/complete",
     operation_id = "completeHandoff", tag = "handoffs",
-    params(HandoffCommandParams),
-    request_body = Completion,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    params(HandoffPath, DocumentQuery, RunHeaders),
+    request_body(content(
+        (Completion = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
+    responses(
+        (status = 200, body = CommandAnswer),
+        (status = 201, description = "The document was handed on", body = CommandAnswer),
+        (status = 202, description = "A document that moves nothing is noted", body = CommandAnswer),
+        WriteProblems))]
 pub(in crate::v1) async fn complete(
     app: RequestScope,
     name: Named,
-    write: WriteRequest<Completion, HandoffQuery>,
-) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    asked: CommandOrDocument<Completion, HandoffQuery>,
+) -> Result<Response, ApiProblem> {
+    let write = match asked {
+        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Document(sent) => return documents::end(&app, *sent, &name.0).await,
+    };
     let asked = &write.asked;
     let by = by(&app, asked.agent.as_deref())?;
     let outcome = outcome(&asked.outcome)?;
-    let package = body::package(asked.package.as_deref())?;
+    let package = body::package_or_document(asked.package.as_deref())?;
     let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
     let (fence, profile) = (asked.fence, asked.profile.0);
     let command = |handoff| {
         Command::Complete(Complete { handoff, by, outcome, package, to, reason, fence, profile })
     };
-    on_handoff(&app, &name, &write, command).await
+    Ok(on_handoff(&app, &name, &write, command).await?.into_response())
 }
 
 /// Cancels a handoff; its baton is loose then.

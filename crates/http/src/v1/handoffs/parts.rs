@@ -129,7 +129,7 @@ async fn send<T>(
     let create = Create {
         from: row.to.agent.clone(),
         to: part.to,
-        package: body::package(part.package)?,
+        package: body::package_or_document(part.package)?,
         outcome: part.outcome,
         reason: reason(part.reason)?,
         supersedes: None,
