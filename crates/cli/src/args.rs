@@ -304,6 +304,8 @@ pub(crate) enum WorkflowCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewWorkflow {
+    /// The name of the new workflow
+    #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// A step and the agent that does it, in order; once for each step
     #[arg(long = "step", value_name = "STEP[=AGENT]", required = true)]
@@ -311,13 +313,15 @@ pub(crate) struct NewWorkflow {
     /// The step that may send work back to the one before it
     #[arg(long, value_name = "STEP")]
     pub(crate) review: Option<String>,
+    /// What people call it [default: its name]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
-    /// A workflow's name, or a file
+    /// The workflow's name, or its file
+    #[arg(value_name = "WORKFLOW|FILE")]
     pub(crate) name: String,
     /// A file with a move a line: `STEP: OUTCOME`, `human: ANSWER`, with `-> AGENT` where there is a choice
     #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seed"])]

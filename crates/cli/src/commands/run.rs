@@ -1,7 +1,8 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
 use baton_api::{
-    Because, Goto, HandoffSummary, Nothing, RerouteRequest, StartRequest, StoryDocument, StoryStatus, Why,
+    Because, Goto, HandoffSummary, Nothing, RerouteRequest, StartRequest, StoryDocument,
+    StoryStatus, Why,
 };
 use baton_core::names::StoryKey;
 use baton_core::shell::shell_word;

@@ -253,8 +253,7 @@ impl<'a> Walk<'a> {
 fn entered(created: &Created) -> Option<&StepId> {
     let is_resolved = matches!(created.from.place, Place::Delegate(_));
     let is_question = created.kind == Kind::Question;
-    let is_work =
-        created.attempt == 1 && created.brings.is_none() && !is_question && !is_resolved;
+    let is_work = created.attempt == 1 && created.brings.is_none() && !is_question && !is_resolved;
     match &created.to.place {
         Place::Step(step) if is_work => Some(step),
         Place::Step(_) | Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
