@@ -202,6 +202,9 @@ fn what_changed_since_a_run_began_is_shown() {
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("rounds: 3", "rounds: 5")).unwrap();
     expect![[r#"
+        + # yaml-language-server: $schema=../schemas/workflow.schema.json
+          name: bmad-delivery
+          title: BMAD delivery
         …
             approves it before it goes on.
 
@@ -310,16 +313,16 @@ fn what_is_wrong_with_a_workflow_is_found_at_its_line() {
         broken("ask_in: supervised", "ask_below: high"),
     ];
     expect![[r#"
-        - line 28, column 3: steps.architecture.agent: there is no agent `frontend-led`; did you mean `frontend-lead`? `baton agent new frontend-led` makes one [no_such_agent]
-        - line 14, column 35: routing.reasons.security_concern.frontend: there is no agent `x`; `baton agent new x` makes one [no_such_agent]
-        - line 23, column 14: routing.reasons.unknown: the orchestrator resolves nothing; name an agent, or `human` [reserved_agent]
-        - line 40, column 7: steps.implementation.on.success: `frontend-developer` does not say that it produces `metadata`; add it to `produces.success` in built in, line 10 [not_produced]
-        - line 40, column 7: steps.implementation.on.success: `backend-developer` does not say that it produces `metadata`; add it to `produces.success` in built in, line 10 [not_produced]
-        - line 40, column 41: steps.implementation.on.success.contract: there is no contract `metadata`; known: request, metadata/*→* [no_such_contract]
-        - line 42, column 3: steps.testing.agent: `frontend-tester` does not say that it accepts `metadata`; add it to `accepts` in built in, line 9 [not_accepted]
-        - line 42, column 3: steps.testing.agent: `backend-tester` does not say that it accepts `metadata`; add it to `accepts` in built in, line 9 [not_accepted]
-        - line 27, column 1: steps: no step has `success: complete`, so no run could ever end [no_end]
-        - line 40, column 63: steps.implementation.on.success.ask_in: cannot be `autonomous`; known: `semi-autonomous`, `supervised` [wrong_value]
-        - line 48, column 61: steps.testing.on.failure.ask_below: a way back asks nobody: a person is asked when it is taken too often [gate_on_back]
-        - line 40, column 66: steps.implementation.on.success.ask_below: must be a number, such as 0.7 [not_a_number]"#]].assert_eq(&found.join("\n"));
+        - line 29, column 3: steps.architecture.agent: there is no agent `frontend-led`; did you mean `frontend-lead`? `baton agent new frontend-led` makes one [no_such_agent]
+        - line 15, column 35: routing.reasons.security_concern.frontend: there is no agent `x`; `baton agent new x` makes one [no_such_agent]
+        - line 24, column 14: routing.reasons.unknown: the orchestrator resolves nothing; name an agent, or `human` [reserved_agent]
+        - line 41, column 7: steps.implementation.on.success: `frontend-developer` does not say that it produces `metadata`; it comes with Baton: `baton agent new frontend-developer` makes one of your own [not_produced]
+        - line 41, column 7: steps.implementation.on.success: `backend-developer` does not say that it produces `metadata`; it comes with Baton: `baton agent new backend-developer` makes one of your own [not_produced]
+        - line 41, column 41: steps.implementation.on.success.contract: there is no contract `metadata`; known: request, metadata/*→*; did you mean the built-in `metadata/*→*`? [no_such_contract]
+        - line 43, column 3: steps.testing.agent: `frontend-tester` does not say that it accepts `metadata`; it comes with Baton: `baton agent new frontend-tester` makes one of your own [not_accepted]
+        - line 43, column 3: steps.testing.agent: `backend-tester` does not say that it accepts `metadata`; it comes with Baton: `baton agent new backend-tester` makes one of your own [not_accepted]
+        - line 28, column 1: steps: no step has `success: complete`, so no run could ever end [no_end]
+        - line 41, column 63: steps.implementation.on.success.ask_in: cannot be `autonomous`; known: `semi-autonomous`, `supervised` [wrong_value]
+        - line 49, column 61: steps.testing.on.failure.ask_below: a way back asks nobody: a person is asked when it is taken too often [gate_on_back]
+        - line 41, column 66: steps.implementation.on.success.ask_below: must be a number, such as 0.7 [not_a_number]"#]].assert_eq(&found.join("\n"));
 }
