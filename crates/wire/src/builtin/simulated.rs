@@ -10,7 +10,7 @@ use super::{agents, contracts, workflows};
 use crate::{agent_file, workflow_file};
 
 /// `baton workflow simulate NAME --runs 10000` draws more.
-const N_RUNS: u32 = 400;
+const N_RUNS: u32 = 100;
 
 #[test]
 fn no_run_of_a_built_in_workflow_gets_stuck_in_any_of_its_modes() {
