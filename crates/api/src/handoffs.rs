@@ -132,16 +132,38 @@ impl<'de> Deserialize<'de> for HandoffDetail {
     }
 }
 
-/// An open gate's question to a person, or the answer of a closed one.
+/// An open gate's question to a person, or the answer of a closed one; `state` tells the two apart.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
+#[schema(discriminator(property_name = "state", mapping(
+    ("open" = "#/components/schemas/OpenGate"),
+    ("answered" = "#/components/schemas/AnsweredGate"))))]
 pub enum GateDocument {
     Open(OpenGate),
     Answered(AnsweredGate),
 }
 
+/// `state` of an open gate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenTag {
+    #[default]
+    Open,
+}
+
+/// `state` of a gate that a person has answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredTag {
+    #[default]
+    Answered,
+}
+
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct OpenGate {
+    #[serde(default)]
+    #[schema(inline, required = true)]
+    pub state: OpenTag,
     pub cause: String,
     /// The cause as a sentence.
     pub why: String,
@@ -152,6 +174,9 @@ pub struct OpenGate {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AnsweredGate {
+    #[serde(default)]
+    #[schema(inline, required = true)]
+    pub state: AnsweredTag,
     pub answer: String,
     pub by: String,
     pub comment: Option<String>,

@@ -100,6 +100,7 @@ pub struct RunDefinition {
 /// A run to start.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"story": "login", "workflow": "story-pipeline"}))]
 pub struct StartRequest {
     /// The key of a story; if omitted, the story that is next in order.
     #[schema(min_length = 1, max_length = 200)]
@@ -143,6 +144,7 @@ pub struct RerouteRequest {
 /// An optional reason.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "The release has to go first."}))]
 pub struct Why {
     #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
@@ -151,6 +153,7 @@ pub struct Why {
 /// A mandatory reason.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "There is nothing to document."}))]
 pub struct Because {
     #[schema(min_length = 1, max_length = 65536)]
     pub reason: String,
@@ -159,11 +162,13 @@ pub struct Because {
 /// An empty body.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
 pub struct Nothing {}
 
 /// The step to send a run back to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"step": "analyze", "reason": "The cause is another one."}))]
 pub struct Goto {
     /// A step that the run has visited.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]

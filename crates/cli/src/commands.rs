@@ -58,7 +58,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Convert(convert) => convert::run(convert),
         CliCommand::Lint(lint) => lint::run(&cli, lint),
         CliCommand::Extract(extract) => extract::run(extract, cli.format()),
-        CliCommand::Schema { name } => schema::run(name.as_deref()),
+        CliCommand::Schema { name } => schema::run(name.as_deref(), cli.format()),
         CliCommand::Explain { code } => explain::run(code.as_deref()),
         CliCommand::Completions { shell } => {
             complete::script(*shell);

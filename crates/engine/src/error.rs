@@ -123,10 +123,8 @@ pub enum EngineError {
         "the prompt of `{agent}` has names that Baton does not know: {unknown}; known: {known}"
     )]
     UnknownVariable { agent: AgentId, unknown: String, known: String },
-    #[error(
-        "the run is at version {}, not at {}; read it again", actual.0, expected.0
-    )]
-    Outdated { expected: Version, actual: Version },
+    #[error("the run is at version {}, not at {}; read it again", actual.0, any_of(expected))]
+    Outdated { expected: Vec<Version>, actual: Version },
     #[error("this idempotency key was used for another request; use a new one")]
     KeyReused,
     #[error("other commands keep changing this run first; try again")]
@@ -166,6 +164,15 @@ pub enum ErrorClass {
     /// The caller expected another version of the run.
     Outdated,
     Unavailable,
+}
+
+/// `12`, or `12 or 14`.
+fn any_of(versions: &[Version]) -> String {
+    if versions.is_empty() {
+        return "any that was named".to_owned();
+    }
+    let versions: Vec<String> = versions.iter().map(|it| it.0.to_string()).collect();
+    versions.join(" or ")
 }
 
 impl EngineError {

@@ -77,7 +77,7 @@ pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
 pub use crate::repository::{BranchName, GitBranch, GitRefs, Repository};
 pub use crate::starts::{StartRun, StartingPoint};
-pub use crate::stories::{branch_of, story_package};
+pub use crate::stories::{SavedStory, branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};

@@ -105,6 +105,11 @@ impl<'a> Reader<'a> {
         Ok(self.engine.store.handoff(which).await?)
     }
 
+    /// The run of a command result, as it was then where the command is repeated.
+    pub async fn run_after(self, result: &CommandResult) -> Result<RunRow, EngineError> {
+        self.engine.run_after(result).await
+    }
+
     /// A handoff of a command result, as it was then.
     pub async fn row_of(
         self,

@@ -20,6 +20,7 @@ mod openapi;
 mod page;
 mod params;
 mod pipeline;
+mod preconditions;
 mod problem;
 mod query;
 mod receive;
@@ -54,6 +55,7 @@ use crate::events::EventTail;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::metrics::RequestMetrics;
+use crate::preconditions::ConditionalRoutes;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::scope::Door;
@@ -127,6 +129,7 @@ pub(crate) struct App {
     pub(crate) description: String,
     /// The same as an HTML page.
     pub(crate) page: String,
+    pub(crate) conditional: ConditionalRoutes,
     pub(crate) live: Arc<EventTail>,
     /// The metrics of all handoffs.
     pub(crate) statistics: Recount<Statistics>,
@@ -157,6 +160,7 @@ impl App {
             metrics: RequestMetrics::default(),
             description: String::new(),
             page: String::new(),
+            conditional: ConditionalRoutes::default(),
             live,
             statistics: Recount::default(),
             heavy,
@@ -256,13 +260,14 @@ pub(crate) fn router(
     heavy: HeavyPool,
     limits: &ServerLimits,
 ) -> Router {
-    let (routes, description) = described_routes().split_for_parts();
+    let (routes, description) = described_routes();
     let instance = match HeaderValue::try_from(instance.to_string()) {
         Ok(instance) => instance,
         Err(error) => unreachable!("an id is plain letters: {error}"),
     };
     let app = Arc::new(App {
         page: openapi::render(&description),
+        conditional: ConditionalRoutes::of(&description),
         description: match description.to_json() {
             Ok(description) => description,
             Err(error) => unreachable!("our own description always encodes: {error}"),
@@ -277,9 +282,9 @@ pub(crate) fn router(
         .with_state(app)
 }
 
-/// Every route, with its OpenAPI description.
-fn described_routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::with_openapi(openapi::head())
+/// Every route, and the OpenAPI description of all of them.
+fn described_routes() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
+    let (routes, mut description) = OpenApiRouter::with_openapi(openapi::head())
         .merge(v1::routes())
         .merge(pipeline::routes())
         .merge(events::routes())
@@ -288,6 +293,9 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(metrics::routes())
         .merge(schemas::routes())
         .merge(errors::routes())
+        .split_for_parts();
+    openapi::finish(&mut description);
+    (routes, description)
 }
 
 /// How many threads a server should have for its requests: one core is left to the writer thread,
@@ -317,7 +325,7 @@ mod tests {
     /// A change of the API is a change of this file: `UPDATE_EXPECT=1` writes it again.
     #[test]
     fn the_committed_description_is_that_of_the_routes() {
-        let (_, description) = described_routes().split_for_parts();
+        let (_, description) = described_routes();
         let printed = description.to_pretty_json().unwrap() + "\n";
         expect_file!["../../../docs/openapi.json"].assert_eq(&printed);
     }
@@ -325,7 +333,7 @@ mod tests {
     /// The reverse, that every documented path exists, is an integration test.
     #[test]
     fn every_path_that_is_there_is_described() {
-        let (routes, description) = described_routes().split_for_parts();
+        let (routes, description) = described_routes();
         let described: BTreeSet<&str> =
             description.paths.paths.keys().map(String::as_str).collect();
         // A router does not expose its paths, but its debug output has them, each in quotes.

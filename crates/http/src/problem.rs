@@ -145,7 +145,7 @@ impl From<EngineError> for ApiProblem {
         if let EngineError::Refused { refusal, .. } = error {
             explain(document, refusal);
         } else if let EngineError::Outdated { expected, actual } = error {
-            document.expected_version = Some(expected.0);
+            document.expected_version = expected.first().map(|it| it.0);
             document.actual_version = Some(actual.0);
         } else if let EngineError::StoryTooLarge { problems, .. } = error {
             document.problems = problems.into_iter().map(Broken::from).collect();

@@ -139,7 +139,7 @@ fn asked(asked: &GateDocument) -> String {
             let (why, command) = (visible(why), visible(command));
             format!("{}\n  {command}\n  baton inbox   says what each would do", warn(&why))
         }
-        GateDocument::Answered(AnsweredGate { answer, by, comment, at }) => {
+        GateDocument::Answered(AnsweredGate { answer, by, comment, at, .. }) => {
             let at = TimeFormat::local().show(*at);
             let comment = comment.as_deref();
             let comment = comment.map_or_else(String::new, |it| format!("\n{}", block(it)));

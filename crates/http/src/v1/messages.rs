@@ -12,11 +12,16 @@ use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// Lists the messages of a run, oldest first.
+/// Lists the messages of a run.
+///
+/// What agents said on the way, oldest first.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/messages", operation_id = "listMessages",
     tag = "events",
     params(RunPath, PageQuery),
-    responses((status = 200, body = Page<MessageDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of messages",
+            body = Page<MessageDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Named(name): Named,

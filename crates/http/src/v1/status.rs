@@ -19,8 +19,14 @@ const MOST_RUNS: u32 = 100;
 const MOST_CHARS: usize = 300;
 
 /// Shows who has the baton, and what waits for a person.
+///
+/// The first screen: the open runs, what only a person can move, with the command to type, and how
+/// many stories wait.
 #[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
-    responses((status = 200, body = ProjectStatus), ReadProblems))]
+    responses(
+        (status = 200, description = "The status of the project",
+            body = ProjectStatus),
+        ReadProblems))]
 pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
     let filter = RunFilter { statuses, limit: MOST_RUNS + 1, ..RunFilter::default() };

@@ -54,12 +54,16 @@ pub(super) struct HandoffsQuery {
     agent: Option<String>,
 }
 
-/// Shows a run: the same as `/api/v1/runs/{run}`, under the workflow API's name.
+/// Shows a run under the workflow API's name.
+///
+/// The same as `/api/v1/runs/{run}`: `{id}` is a run, not a workflow. Workflows are at
+/// `/api/v1/definitions`.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}", operation_id = "getWorkflow",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
     responses(
-        (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, description = "The run",
+            body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
@@ -69,12 +73,15 @@ pub(super) async fn get(
     Ok(ApiResponse::new(run_detail(&app, &row).await?).at(row.version))
 }
 
-/// Shows the status of a run: its steps, its current agent, and the last handoffs.
+/// Shows the status of a run with attribution.
+///
+/// Its steps, its current agent, and the last handoffs. `{id}` is a run.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/status", operation_id = "getWorkflowStatus",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
     responses(
-        (status = 200, body = WorkflowStatus, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, description = "The status",
+            body = WorkflowStatus, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn status(
     app: RequestScope,
@@ -111,12 +118,17 @@ pub(super) async fn status(
     .at(row.version))
 }
 
-/// Lists the handoffs of a run, oldest first: who handed what to whom.
+/// Lists the handoffs of a run with attribution.
+///
+/// Who handed what to whom, oldest first, in numbered pages. `{id}` is a run.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/handoffs", operation_id = "listWorkflowHandoffs",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key"),
         HandoffsQuery),
-    responses((status = 200, body = NumberedPage<AgentHandoff>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of handoffs",
+            body = NumberedPage<AgentHandoff>),
+        ReadProblems))]
 pub(super) async fn handoffs(
     app: RequestScope,
     Named(name): Named,

@@ -274,5 +274,7 @@ fn read(block: &str) -> Option<Heard> {
         line.map(|it| it.strip_prefix(' ').unwrap_or(it).to_owned())
     };
     let data = serde_json::from_str(&field("data:")?).unwrap();
-    Some(Heard { id: field("id:"), name: field("event:"), data, n_bytes: block.len() + 2 })
+    // The first message also has the setting of the stream.
+    let n_bytes = block.trim_start_matches("retry: 1000\n").len() + 2;
+    Some(Heard { id: field("id:"), name: field("event:"), data, n_bytes })
 }

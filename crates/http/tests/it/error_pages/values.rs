@@ -239,7 +239,7 @@ fn engine() -> Vec<EngineError> {
             unknown: text("`{{TICKET}}`"),
             known: text("DASHBOARD_URL, STORY_ID, BRANCH, HANDOFF_ID, ..."),
         },
-        EngineError::Outdated { expected: Version(12), actual: Version(14) },
+        EngineError::Outdated { expected: vec![Version(12)], actual: Version(14) },
         EngineError::KeyReused,
         EngineError::Contended,
         EngineError::Closing,
