@@ -233,6 +233,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 #[test]
 fn an_agent_is_added_between_two_others_by_files_alone() {
     let page = include_str!("../../../../docs/how-to/add-an-agent.md");
+    let (_, page) = page.split_once("## Between two agents of a workflow").unwrap();
     let project = Project::new();
     let agent = blocks(page, "markdown").remove(0);
     let folder = project.path().join("workflow-agents");
