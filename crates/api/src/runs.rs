@@ -132,6 +132,7 @@ pub struct StartRequest {
 /// Another receiver for what blocks a step.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"to": "human", "cause": "major_decision", "reason": "It concerns every team."}))]
 pub struct RerouteRequest {
     /// An agent, or `human`.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]

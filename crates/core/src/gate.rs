@@ -207,10 +207,10 @@ impl Gate {
     /// Why a person is asked: with the limit that was reached, where there is one.
     pub fn sentence(&self) -> String {
         let Some(ReachedLimit { n, most }) = self.limit else {
-            return match self.cause {
-                GateCause::Blocked => self.blocked_sentence(),
-                cause => cause.sentence().to_owned(),
-            };
+            if self.cause == GateCause::Blocked {
+                return self.blocked_sentence();
+            }
+            return self.cause.sentence().to_owned();
         };
         let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
         let (asker, worker) = (&self.asker.place, &self.worker.place);

@@ -85,7 +85,7 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
         Err(problem) => turned_away(request, problem).await,
     };
     if is_navigation {
-        response = page::with_problem_page(&app, response);
+        response = page::with_problem_page(&app, response).await;
     }
     protect(response.headers_mut());
     // So that a client can tell Baton from any other server at that address.

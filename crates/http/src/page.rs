@@ -67,7 +67,7 @@ async fn named(
 ) -> Response {
     match name {
         Ok(Named(name)) => document::respond(app, path(name)).await,
-        Err(problem) => with_problem_page(app, problem.into_response()),
+        Err(problem) => with_problem_page(app, problem.into_response()).await,
     }
 }
 

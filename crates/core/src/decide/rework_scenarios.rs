@@ -149,12 +149,12 @@ fn a_persons_answer_to_an_escalation_is_in_the_persons_words() {
 
 /// `review unknown`, `review failure rejected`, for each step that ended.
 fn ended_steps(decision: &super::Decision) -> Vec<String> {
-    let ended = |event: &Event| match event {
-        Event::Step(StepEvent::Completed { step, outcome, is_rejected, .. }) => {
-            let rejected = if *is_rejected { " rejected" } else { "" };
-            Some(format!("{step} {}{rejected}", outcome.name()))
-        }
-        _ => None,
+    let ended = |event: &Event| {
+        let Event::Step(StepEvent::Completed { step, outcome, is_rejected, .. }) = event else {
+            return None;
+        };
+        let rejected = if *is_rejected { " rejected" } else { "" };
+        Some(format!("{step} {}{rejected}", outcome.name()))
     };
     decision.events.iter().filter_map(ended).collect()
 }

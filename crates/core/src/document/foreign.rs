@@ -163,21 +163,21 @@ fn is_flat(document: &Node) -> bool {
     }
     if let Some(sender) = first_text(document, SENDERS) {
         return is_agent(sender)
-            && ["status", "summary", "task", "context"].iter().any(|it| has(it));
+            && ["status", "summary", "task", "context"].iter().any(&has);
     }
     let sides = text_at(document, "from").zip(text_at(document, "to"));
     let Some((from, to)) = sides else { return false };
     let is_name = |it: &str| is_agent(it) && it.contains(|it: char| it.is_ascii_alphabetic());
-    if !is_name(from) || !is_name(to) || from == to || OF_OTHERS.iter().any(|it| has(it)) {
+    if !is_name(from) || !is_name(to) || from == to || OF_OTHERS.iter().any(&has) {
         return false;
     }
     let is_called_handoff = first_text(document, &["type", "kind", "message_type"])
         .is_some_and(|it| it.to_ascii_lowercase().contains("handoff"));
-    if is_called_handoff || STRONG.iter().any(|it| has(it)) {
+    if is_called_handoff || STRONG.iter().any(&has) {
         return true;
     }
     let has_status = text_at(document, "status").is_some_and(|it| meaning(it) != Meaning::Unknown);
-    let has_text = ["summary", "context", "task"].iter().any(|it| has(it));
+    let has_text = ["summary", "context", "task"].iter().any(&has);
     let is_in_prose = document.member("#markdown").is_some();
     [has_status, has_text, is_in_prose].iter().filter(|it| **it).count() >= 2
 }

@@ -125,7 +125,7 @@ fn is_deleted(item: &Node) -> bool {
         Node::Map(_) => {
             let says = |key: &&str| item.member(key).and_then(Node::as_text).is_some_and(is_word);
             let is_flagged = item.member("deleted").and_then(Node::scalar_text) == Some("true");
-            is_flagged || CHANGES.iter().any(|it| says(it))
+            is_flagged || CHANGES.iter().any(says)
         }
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) => false,
     }

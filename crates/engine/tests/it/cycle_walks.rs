@@ -99,7 +99,7 @@ fn agents_of_few_habits_end_or_wait_for_a_person_too() {
     }
     let asked = |cause: GateCause| met.by_cause.get(cause.name()).copied().unwrap_or_default();
     let each = N_STUBBORN_WALKS / 50;
-    assert!(asked(GateCause::Releases) > each, "{met:?}");
+    assert!(asked(GateCause::Releases) > each / 2, "{met:?}");
     assert!(asked(GateCause::Questions) > each, "{met:?}");
     assert!(asked(GateCause::Entries) > each, "{met:?}");
     assert!(asked(GateCause::Delegations) > each / 4, "{met:?}");

@@ -64,7 +64,7 @@ pub(super) async fn respond(app: &RequestScope, path: PagePath) -> Response {
             Ok(Rendered::Elsewhere(location)) => {
                 (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response()
             }
-            Err(problem) => with_problem_page(app, problem.into_response()),
+            Err(problem) => with_problem_page(app, problem.into_response()).await,
         };
     }
     unreachable!("the last rendering is returned")
@@ -109,7 +109,7 @@ async fn page(app: &RequestScope, parts: PageParts) -> Response {
 }
 
 /// The same response, as a page if it is a problem. Status and headers stay.
-pub(crate) fn with_problem_page(app: &App, mut response: Response) -> Response {
+pub(crate) async fn with_problem_page(app: &App, mut response: Response) -> Response {
     let Some(problem) = response.extensions_mut().remove::<ProblemText>() else { return response };
     // The page of a request that was not let in says nothing about the project.
     let is_let_in =
@@ -121,7 +121,8 @@ pub(crate) fn with_problem_page(app: &App, mut response: Response) -> Response {
     main.attribute(&code).raw("\"><code>").text(&code);
     main.raw("</code></a> · <a href=\"/\">All runs</a></p></section>");
     let project = app.project.as_deref().filter(|_| is_let_in);
-    let frame = PageFrame { title: &title, project, headline: None, fault: None };
+    let fault = if is_let_in { health::not_ready(app).await } else { None };
+    let frame = PageFrame { title: &title, project, headline: None, fault: fault.as_deref() };
     let (mut parts, _) = response.into_parts();
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(HTML));
     parts.headers.insert(VARY, HeaderValue::from_static("accept"));

@@ -275,6 +275,8 @@ fn read(block: &str) -> Option<Heard> {
     };
     let data = serde_json::from_str(&field("data:")?).unwrap();
     // The first message also has the setting of the stream.
-    let n_bytes = block.trim_start_matches("retry: 1000\n").len() + 2;
+    // A heartbeat is a comment of its own line, in front of whatever comes next.
+    let is_message = |line: &&str| !line.starts_with(':') && !line.starts_with("retry:");
+    let n_bytes = block.lines().filter(is_message).map(|it| it.len() + 1).sum::<usize>() + 1;
     Some(Heard { id: field("id:"), name: field("event:"), data, n_bytes })
 }

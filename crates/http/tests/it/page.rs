@@ -459,7 +459,7 @@ async fn a_loose_baton_and_a_story_that_has_not_begun_have_their_buttons() {
 async fn the_board_lists_workflows_and_agents() {
     let site = Site::open().await;
     let board = page(&site, "/").await;
-    says(&board, "2 workflows");
+    says(&board, "5 workflows");
     says(&board, "Implement implementer");
     says(&board, "R Reviewer reviewer");
 }
