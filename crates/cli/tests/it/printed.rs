@@ -73,7 +73,7 @@ fn the_blocks_that_are_not_run_are_these() {
         README.md: these are the commands of the repository
         docs/benchmarks.md: these are the commands of the repository
         docs/how-to/recover.md: it needs a damaged database; the tests in `recover.rs` damage one
-        run: 37 blocks
+        run: 38 blocks
     "#]]
     .assert_eq(&list);
 }

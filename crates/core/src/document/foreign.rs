@@ -162,8 +162,7 @@ fn is_flat(document: &Node) -> bool {
         return is_agent(receiver);
     }
     if let Some(sender) = first_text(document, SENDERS) {
-        return is_agent(sender)
-            && ["status", "summary", "task", "context"].iter().any(&has);
+        return is_agent(sender) && ["status", "summary", "task", "context"].iter().any(&has);
     }
     let sides = text_at(document, "from").zip(text_at(document, "to"));
     let Some((from, to)) = sides else { return false };

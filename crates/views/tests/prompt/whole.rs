@@ -151,7 +151,12 @@ async fn the_profile_is_said_as_it_is() {
     assert!(cli.contains("It is taken in strict: every field below is required"), "{cli}");
     let curl = world.prompt(2, AgentInterface::Curl).await;
     assert!(curl.contains("It is taken in lenient"), "{curl}");
-    assert!(curl.contains("The contract insists on `build_passes`, as the mark says."), "{curl}");
+    assert!(
+        curl.contains(
+            "It is refused without `build_passes`, or with a value other than its `<...>` says."
+        ),
+        "{curl}"
+    );
     // Failing is a way of its own, and the work is tried again.
     world.accepts(2).await;
     let failed = Command::Complete(Complete {

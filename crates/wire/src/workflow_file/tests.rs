@@ -3,8 +3,8 @@ use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{
-    BlockerRouting, Delegate, Edge, EdgeGate, LazyGraph, Limits, Mode, RejectRule,
-    Step, StepLimits, Target, Workflow,
+    BlockerRouting, Delegate, Edge, EdgeGate, LazyGraph, Limits, Mode, RejectRule, Step,
+    StepLimits, Target, Workflow,
 };
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
