@@ -206,11 +206,10 @@ impl<'a> Walk<'a> {
 
     fn arrives(&mut self, decision: Decision) {
         for event in &decision.events {
-            match event {
-                Event::Blocker(BlockerEvent::Routed { .. }) => self.n_detours += 1,
-                Event::Blocker(BlockerEvent::Resolved { .. }) => self.n_resolved += 1,
-                _ => {}
-            }
+            let is_routed = matches!(event, Event::Blocker(BlockerEvent::Routed { .. }));
+            self.n_detours += u64::from(is_routed);
+            let is_resolved = matches!(event, Event::Blocker(BlockerEvent::Resolved { .. }));
+            self.n_resolved += u64::from(is_resolved);
             let Event::Handoff(HandoffEvent::Created(created)) = event else { continue };
             self.n_made += 1;
             if let Some(step) = entered(created) {

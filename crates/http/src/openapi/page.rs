@@ -142,9 +142,9 @@ fn kind_of(html: &mut Html, schema: &Value) {
         html.text(&words.join(" | "));
         return;
     }
-    let kinds: Vec<&str> = match &schema["type"] {
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        kind => kind.as_str().into_iter().collect(),
+    let kinds: Vec<&str> = match schema["type"].as_array() {
+        Some(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        None => schema["type"].as_str().into_iter().collect(),
     };
     match kinds.as_slice() {
         [] => html.raw("any JSON"),

@@ -46,7 +46,7 @@ impl Places {
 }
 
 /// An element that is still open.
-struct OpenElement {
+struct LocatedElement {
     name: String,
     at: TextPosition,
     members: Vec<Member>,
@@ -57,7 +57,7 @@ fn xml(text: &str) -> Option<Located> {
     let text_before = text.len() - text.trim_start_matches('\u{FEFF}').len();
     let text = &text[text_before..];
     let mut reader = Reader::from_str(text);
-    let mut open: Vec<OpenElement> = Vec::new();
+    let mut open: Vec<LocatedElement> = Vec::new();
     let (mut reached, mut place) = (0, TextPosition::START);
     loop {
         let start = usize::try_from(reader.buffer_position()).ok()?.min(text.len());
@@ -86,7 +86,7 @@ fn xml(text: &str) -> Option<Located> {
             | Event::DocType(_)
             | Event::GeneralRef(_) => continue,
         };
-        let tag = OpenElement { name, at: place, members: Vec::new() };
+        let tag = LocatedElement { name, at: place, members: Vec::new() };
         match (is_empty, open.last_mut()) {
             (false, _) => open.push(tag),
             (true, Some(parent)) => parent.members.push(tag.into_member()),
@@ -98,7 +98,7 @@ fn xml(text: &str) -> Option<Located> {
     }
 }
 
-impl OpenElement {
+impl LocatedElement {
     /// Repeated elements are a list, as in the document.
     fn into_member(self) -> Member {
         let mut by_name: HashMap<String, usize> = HashMap::new();

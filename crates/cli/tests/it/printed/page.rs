@@ -123,7 +123,9 @@ fn console(body: &[&str], first: usize, indent: usize) -> Vec<TypedCommand> {
                 indent,
             });
         } else {
-            let command = commands.last_mut().expect("a console block begins with a command");
+            let Some(command) = commands.last_mut() else {
+                panic!("a console block begins with a command: {line}");
+            };
             command.printed.push((*line).to_owned());
             command.range.1 = at + 1;
             continue;
