@@ -319,7 +319,7 @@ fn exit_of_status(status: StatusCode) -> u8 {
 fn exit_of_class(class: ErrorClass) -> u8 {
     match class {
         ErrorClass::Malformed => USAGE,
-        ErrorClass::Unacceptable => REFUSED,
+        ErrorClass::Unacceptable | ErrorClass::Forbidden => REFUSED,
         ErrorClass::NotFound => NOT_FOUND,
         ErrorClass::Conflict | ErrorClass::Outdated => CONFLICT,
         ErrorClass::Unavailable => UNAVAILABLE,

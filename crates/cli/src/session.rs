@@ -94,7 +94,7 @@ impl Session {
     }
 
     pub(crate) fn backend(&self) -> Backend {
-        Backend { engine: self.engine.clone(), archive: self.archive.clone() }
+        Backend { engine: self.engine.clone(), archive: self.archive.clone(), runner_key: None }
     }
 
     /// Writes an address into the lock file, for processes that find the data in use.

@@ -4,7 +4,7 @@ use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_store::Version;
 
-use crate::EngineError;
+use crate::{Attempt, EngineError};
 
 /// Who sends a command, and how.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub struct Caller {
     pub mode: CommandMode,
     /// The version that the caller saw: a run that has moved since is not changed.
     pub expected: Option<Version>,
+    /// The attempt that the caller belongs to, where it is an agent that a runner started.
+    pub attempt: Option<Attempt>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub struct Key {
 impl Caller {
     /// A caller without an idempotency key that commits.
     pub fn new(principal: Principal) -> Self {
-        Self { principal, key: None, mode: CommandMode::Commit, expected: None }
+        Self { principal, key: None, mode: CommandMode::Commit, expected: None, attempt: None }
     }
 
     /// For the commands that one request consists of: its idempotency key stands for the request,

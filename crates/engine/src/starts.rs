@@ -54,6 +54,7 @@ impl Engine {
         caller: &Caller,
         start: StartRun,
     ) -> Result<CommandResult, EngineError> {
+        self.not_for_attempts(caller, "start")?;
         let outcome = self.start_story(caller, start).await;
         self.or_repeated(caller, outcome).await
     }
@@ -65,6 +66,7 @@ impl Engine {
         caller: &Caller,
         start: impl FnOnce(StoryKey) -> StartRun,
     ) -> Result<CommandResult, EngineError> {
+        self.not_for_attempts(caller, "start")?;
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
@@ -82,6 +84,7 @@ impl Engine {
         start: StartRun,
         at: StartingPoint,
     ) -> Result<CommandResult, EngineError> {
+        self.not_for_attempts(caller, "start")?;
         let outcome = self.start_story_at(caller, start, at).await;
         self.or_repeated(caller, outcome).await
     }

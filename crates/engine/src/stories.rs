@@ -21,6 +21,7 @@ impl Engine {
     /// Adds a story: true where it is added, was added by the same request, or would be; false where
     /// the key exists already.
     pub async fn add_story(&self, caller: &Caller, story: &Story) -> Result<bool, EngineError> {
+        self.not_for_attempts(caller, "add")?;
         check_size(story)?;
         let Some(key) = &caller.key else {
             return match caller.mode {
@@ -54,7 +55,8 @@ impl Engine {
         }
     }
 
-    pub async fn save_story(&self, _: &Caller, story: &Story) -> Result<(), EngineError> {
+    pub async fn save_story(&self, caller: &Caller, story: &Story) -> Result<(), EngineError> {
+        self.not_for_attempts(caller, "save")?;
         check_size(story)?;
         Ok(self.store.save_story(story, self.clock.now()).await?)
     }

@@ -5,6 +5,7 @@
 
 mod accept;
 mod body;
+mod credential;
 mod errors;
 mod events;
 mod failure_log;
@@ -47,6 +48,7 @@ use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
+pub use crate::credential::RunnerKey;
 pub use crate::limits::ServerLimits;
 pub use crate::local::Local;
 
@@ -102,11 +104,13 @@ pub struct Backend {
     pub engine: Arc<Engine>,
     /// None where the project keeps no archive.
     pub archive: Option<Arc<Archive>>,
+    /// None where no runner can claim work: then no request has a credential.
+    pub runner_key: Option<RunnerKey>,
 }
 
 impl From<Arc<Engine>> for Backend {
     fn from(engine: Arc<Engine>) -> Self {
-        Self { engine, archive: None }
+        Self { engine, archive: None, runner_key: None }
     }
 }
 
@@ -137,7 +141,7 @@ pub(crate) struct App {
 impl App {
     /// Without its description.
     fn new(
-        Backend { engine, archive }: Backend,
+        Backend { engine, archive, runner_key }: Backend,
         origins: Origins,
         instance: HeaderValue,
         live: Arc<EventTail>,
@@ -145,7 +149,7 @@ impl App {
         limits: &ServerLimits,
     ) -> Self {
         Self {
-            door: Door::new(engine),
+            door: Door::new(engine, runner_key),
             archive,
             origins,
             instance,

@@ -4,6 +4,7 @@ use baton_core::contract::Profile;
 use baton_core::lint::Settings;
 use baton_core::names::WorkflowName;
 
+use self::runner::RunnerSettings;
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::toml;
@@ -11,6 +12,7 @@ use crate::shown::shown;
 use crate::workflow_file::PROFILES;
 
 pub(crate) mod lint;
+pub mod runner;
 
 pub const MOST_BYTES: usize = 16 * 1024;
 
@@ -24,7 +26,7 @@ pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 /// Folders that no archive is written to, wherever they are.
 const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
 
-pub(crate) const KEYS: &[&str] = &["project", "lint", "archive"];
+pub(crate) const KEYS: &[&str] = &["project", "lint", "archive", "runner", "executors", "agents"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
@@ -39,6 +41,8 @@ pub struct ProjectFile {
     pub lint: Settings,
     /// Set where the project keeps an archive.
     pub archive: Option<ArchiveFolders>,
+    /// How agents are run: `[runner]`, `[executors]` and `[agents]`.
+    pub runner: RunnerSettings,
 }
 
 /// Folders of the project, relative to its root.
@@ -65,8 +69,9 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let top = Fields::open(&FieldAt::root(&root), KEYS, problems)?;
     let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
     let archive = top.get("archive").and_then(|it| archive(&it, problems));
+    let runner = runner::settings(&top, problems);
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { lint, archive, ..ProjectFile::default() });
+        return Some(ProjectFile { lint, archive, runner, ..ProjectFile::default() });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
@@ -77,6 +82,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
         lint,
         archive,
+        runner,
     })
 }
 
@@ -148,6 +154,7 @@ mod tests {
             profile: Some(Profile::Strict),
             lint: Settings::default(),
             archive: None,
+            runner: RunnerSettings::default(),
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {

@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod archive;
 #[cfg(test)]
+mod claims;
 mod client;
 #[cfg(test)]
 mod completion;

@@ -229,6 +229,11 @@ fn engine() -> Vec<EngineError> {
         },
         EngineError::Outdated { expected: Version(12), actual: Version(14) },
         EngineError::KeyReused,
+        EngineError::OtherAttempt {
+            agent: agent("implementer"),
+            handoff: Some(HO_2),
+            command: "accept",
+        },
         EngineError::Contended,
         EngineError::Closing,
     ]
