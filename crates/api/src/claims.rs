@@ -37,6 +37,16 @@ pub struct Claim {
     pub token: String,
 }
 
+/// Why an attempt ended without a result.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LostAttempt {
+    /// The fencing token of the claim.
+    pub fence: u32,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: String,
+}
+
 /// A message to post.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -34,7 +34,7 @@ use http::HeaderName;
 pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::blockers::BlockerDocument;
-pub use crate::claims::{Claim, ClaimRequest, NewMessage};
+pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
 pub use crate::command_result::{CommandAnswer, Committed, DryRun, Touched};
 pub use crate::decisions::DecisionDocument;
 pub use crate::definitions::{

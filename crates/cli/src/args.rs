@@ -5,6 +5,7 @@ mod documents;
 mod handoff;
 mod prompt;
 mod purpose;
+mod runner;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ pub(crate) use self::handoff::{
     HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, HandoffTemplate, PartArgs,
 };
 pub(crate) use self::prompt::PromptArgs;
+pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
 use crate::show::OutputFormat;
 
 /// Pass work between AI agents and people without dropping it.
@@ -63,6 +65,16 @@ pub(crate) enum CliCommand {
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page
     Serve(Serve),
+    /// Run agents for a server: claim their work, start their programs, take their results
+    Runner(RunnerArgs),
+    /// Play the part of an agent in a script: what a runner starts for the executor `scripted`
+    #[command(hide = true)]
+    Play { script: String },
+    /// Show which programs this project would start, and allow them
+    Trust(TrustArgs),
+    /// The folders that runs are worked on in
+    #[command(subcommand)]
+    Workspace(WorkspaceCommand),
     /// Who has the baton, and what waits for you
     Status,
     /// What happens, as it happens: one line an event
@@ -138,7 +150,7 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
-    /// Start no agents (there is no runner yet, so none is ever started)
+    /// Start no agents
     #[arg(long)]
     pub(crate) no_runner: bool,
     /// A name, besides the loopback ones, by which browsers and programs may call it

@@ -13,6 +13,7 @@ use baton_engine::{EngineError, ErrorClass, Verified};
 use baton_files::FileError;
 use baton_http::ServeError;
 use baton_recover::RecoverError;
+use baton_runner::{RunnerError, WorkspaceError};
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
@@ -43,6 +44,11 @@ pub(crate) enum Failure {
     NotFound(String),
     #[error("{0}")]
     Conflict(String),
+    /// The user has not allowed what would be started.
+    #[error("{0}")]
+    Untrusted(String),
+    #[error(transparent)]
+    Runner(#[from] RunnerError),
     #[error("the payload is not JSON: {0}")]
     Payload(#[from] json::JsonError),
     #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
@@ -173,6 +179,13 @@ impl Failure {
             Failure::Payload(error) => FailureClass::new(USAGE, error.code()),
             Failure::NotFound(_) => FailureClass::new(NOT_FOUND, "not_found"),
             Failure::Conflict(_) => FailureClass::new(CONFLICT, "conflict"),
+            Failure::Untrusted(_) => FailureClass::new(REFUSED, "untrusted"),
+            Failure::Runner(
+                RunnerError::Files(error) | RunnerError::Workspace(WorkspaceError::Files(error)),
+            ) => class_of_file(error),
+            Failure::Runner(RunnerError::Workspace(_) | RunnerError::Busy { .. }) => {
+                FailureClass::new(CONFLICT, "conflict")
+            }
             Failure::File { .. } => FailureClass::new(REFUSED, "bad_file"),
             Failure::Document { error, .. } => FailureClass::new(REFUSED, error.code()),
             Failure::Broken { .. } | Failure::Unsound(_) => FailureClass::new(REFUSED, "broken"),
@@ -348,6 +361,12 @@ pub(crate) fn report(failure: &Failure, format: OutputFormat) -> ExitCode {
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
         Failure::Files(Arc::new(error))
+    }
+}
+
+impl From<WorkspaceError> for Failure {
+    fn from(error: WorkspaceError) -> Self {
+        RunnerError::Workspace(error).into()
     }
 }
 

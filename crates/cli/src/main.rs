@@ -14,6 +14,7 @@ mod lost_data;
 mod named_file;
 mod payload;
 mod project;
+mod runners;
 mod session;
 mod show;
 mod workspace;

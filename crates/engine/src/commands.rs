@@ -123,7 +123,7 @@ impl Engine {
             AttemptCommand::CarryOut(command) => command,
             AttemptCommand::Accepted(outcome) => return Ok(*outcome),
         };
-        let files = self.files_of(command.package()).await;
+        let files = self.files_of(Some(run), command.package()).await;
         let decide = |loaded: &Loaded, ground: DecisionContext<'_>| {
             decide::decide(&loaded.run, &command, DecisionContext { files: Some(&files), ..ground })
         };

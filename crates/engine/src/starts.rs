@@ -173,7 +173,7 @@ impl Engine {
             First::Handoff(create) => Some(&create.package),
             First::AtStep(_) => None,
         };
-        let files = self.files_of(package).await;
+        let files = self.files_of(None, package).await;
         let catalog = self.catalog();
         let ground =
             DecisionContext { files: Some(&files), ..self.ground(&catalog, &entry.workflow) };

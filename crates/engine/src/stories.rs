@@ -4,7 +4,7 @@ use baton_core::document::{Node, Number};
 use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::RunStatus;
-use baton_core::story::Story;
+use baton_core::story::{Story, branch_for_key};
 use baton_store::{AppendError, IdempotencyRecord, StoryRow};
 use baton_wire::suggest::nearest;
 
@@ -179,12 +179,7 @@ pub fn branch_of(story: &Story) -> String {
     if let Some(branch) = &story.branch {
         return branch.clone();
     }
-    let key = story.key.as_str();
-    let name = key.rsplit(':').next().unwrap_or(key);
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '-';
-    let slug: String =
-        name.chars().map(|it| if is_plain(it) { it.to_ascii_lowercase() } else { '-' }).collect();
-    format!("feat/story-{}", slug.trim_matches(['-', '.']))
+    branch_for_key(story.key.as_str())
 }
 
 #[cfg(test)]

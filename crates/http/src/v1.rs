@@ -54,6 +54,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(documents::receive))
         .merge(handoffs::commands::routes())
         .routes(routes!(claims::claim))
+        .routes(routes!(claims::lose))
         .routes(routes!(archive::get))
         .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))

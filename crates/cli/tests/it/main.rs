@@ -27,6 +27,7 @@ mod others_text;
 mod prompt;
 mod recover;
 mod restored_events;
+mod runner;
 mod serve;
 mod together;
 mod unsound;

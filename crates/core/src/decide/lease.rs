@@ -8,6 +8,7 @@ use super::offer::{Offer, offer};
 use crate::command::Release;
 use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
 use crate::gate::GateCause;
+use crate::names::Reason;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, State};
@@ -39,7 +40,12 @@ pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Re
 }
 
 /// The holder's lease is lost. The work is retried; after the last retry a person is asked.
-pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(), Refusal> {
+pub(super) fn lose(
+    draft: &mut Draft<'_>,
+    no: HandoffNo,
+    fence: u32,
+    reason: Option<&Reason>,
+) -> Result<(), Refusal> {
     let handoff = draft.open_task(no)?;
     if handoff.lease.is_none() {
         return Err(Refusal::NoLease { handoff: no });
@@ -48,7 +54,8 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
         return Err(Refusal::StaleFence { handoff: no, fence, current: Some(handoff.fence) });
     }
     draft.emit(LeaseEvent::Lost { handoff: no, fence });
-    let reason = Some(draft.keep("Its holder was not heard of any more"));
+    let reason = reason.map_or("Its holder was not heard of any more", Reason::as_str);
+    let reason = Some(draft.keep(reason));
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason });
     if handoff.kind == Kind::Question {
         ask_again(draft, &handoff);

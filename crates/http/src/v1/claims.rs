@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use baton_api::{Claim, ClaimRequest};
-use baton_core::command::LeaseTime;
-use baton_core::names::AgentId;
+use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
+use baton_core::command::{Command, LeaseTime};
+use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
 use baton_store::RunRef;
 use serde::Deserialize;
@@ -14,11 +14,13 @@ use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
+use super::handoffs::commands::on_handoff;
 use super::handoffs::document::{refused, rows};
 use super::runs::document::run_document;
-use super::write::{HasMode, KeyHeader, WriteRequest};
+use super::write::{HandoffCommandParams, HandoffQuery, HasMode, KeyHeader, WriteRequest};
 use crate::lookup::known_agent;
 use crate::openapi::WriteProblems;
+use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::values::lease;
@@ -81,6 +83,26 @@ pub(super) async fn claim(
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
     }
+}
+
+/// Ends a claim without a result: the agent died, hung or handed nothing on.
+///
+/// The same work is offered again, as after a lost lease; after the last retry a person is asked. Needs
+/// the runner's credential.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/lost", operation_id = "loseClaim",
+    tag = "runner",
+    params(HandoffCommandParams),
+    request_body = LostAttempt,
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
+pub(super) async fn lose(
+    app: RequestScope,
+    name: Named,
+    write: WriteRequest<LostAttempt, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    write.caller.check_runner()?;
+    let (fence, reason) = (write.asked.fence, Some(Reason::parse(&write.asked.reason)?));
+    let command = |handoff| Command::LoseLease { handoff, fence, reason };
+    on_handoff(&app, &name, &write, command).await
 }
 
 fn agents(app: &RequestScope, names: &[String]) -> Result<Vec<AgentId>, ApiProblem> {

@@ -135,6 +135,28 @@ async fn a_claim_waits_for_work_and_the_same_key_gives_the_same_claim() {
 }
 
 #[tokio::test]
+async fn an_attempt_without_a_result_is_tried_again_and_then_asked_of_a_person() {
+    let world = world().await;
+    world.started("s1", PIPELINE).await;
+    let bearer = format!("Bearer {}", RunnerKey::new(SECRET).credential());
+    let headers = [("authorization", bearer.as_str())];
+    for attempt in 1..=3 {
+        world.clock.advance(jiff::SignedDuration::from_secs(10));
+        let claim = world.claimed("analyst").await;
+        assert_eq!(claim["handoff"]["attempt"], attempt);
+        let path = format!("/api/v1/handoffs/{}/lost", claim["handoff"]["number"]);
+        let lost = json!({ "fence": claim["fence"], "reason": "failure: exited at once" });
+        world.post_as(&claim, &path, &lost).await.refuses(403, "not_a_runner");
+        world.post_with(&path, &headers, &lost.to_string()).await.is(200);
+        let row =
+            world.get(&format!("/api/v1/handoffs/{}", claim["handoff"]["number"])).await.is(200);
+        assert_eq!((&row["state"], &row["endedReason"]), (&json!("timed_out"), &lost["reason"]));
+    }
+    let run = world.get("/api/v1/runs/1").await.is(200);
+    assert_eq!(run["currentAgent"], "human");
+}
+
+#[tokio::test]
 async fn a_question_is_claimed_and_answered_like_work() {
     let world = world().await;
     world.started("s1", PIPELINE).await;
