@@ -5,12 +5,14 @@
 
 mod api;
 mod bench;
+mod browser;
 mod cargo;
 mod crash;
 mod fuzz;
 mod git;
 mod lines;
 mod mutants;
+mod page;
 mod seeds;
 mod test;
 mod tidy;
@@ -22,7 +24,8 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
 
   test               check everything: format, lints, tests, the API, documentation, dependencies
-  api                check only the server against its own description
+  api                check only the API: its description, generated clients, and the server against it
+  page               check only the page, in headless Chromium
   tidy               check only the rules of the repository that the compiler cannot see
   bench [WHAT]       measure `engine` (default), `http`, `events`, `formats` or `leases`
   crash [N]          kill Baton N times in the middle of its work (default 1000)
@@ -43,7 +46,8 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["test"] => return test::run(),
         ["tidy"] => tidy::run(),
-        ["api"] => api::check(),
+        ["api"] => api::check().map(drop),
+        ["page"] => page::check().map(|measured| eprintln!("{measured}")),
         ["bench", rest @ ..] => bench::run(rest),
         ["crash", rest @ ..] => crash::run(rest),
         ["lines", rest @ ..] => lines::run(rest),

@@ -17,6 +17,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "tidy", run: tidy },
     Stage { name: "tests", run: tests },
     Stage { name: "api", run: api },
+    Stage { name: "page", run: page },
     Stage { name: "doc tests", run: doc_tests },
     Stage { name: "documentation", run: documentation },
     Stage { name: "dependencies", run: dependencies },
@@ -71,7 +72,11 @@ fn test_count(output: &str) -> Option<String> {
 }
 
 fn api() -> Result<Passed> {
-    crate::api::check().map(|()| None)
+    crate::api::check().map(Some)
+}
+
+fn page() -> Result<Passed> {
+    crate::page::check().map(Some)
 }
 
 fn doc_tests() -> Result<Passed> {

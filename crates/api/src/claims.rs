@@ -9,6 +9,7 @@ use crate::runs::RunDocument;
 /// What a runner asks for.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"agents": ["analyst", "reviewer"], "leaseSeconds": 20, "waitSeconds": 20}))]
 pub struct ClaimRequest {
     /// The agents that the runner can start, at least one.
     #[schema(min_items = 1, max_items = 200)]
@@ -40,6 +41,7 @@ pub struct Claim {
 /// Why an attempt ended without a result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"fence": 1, "reason": "failure: exited without handing off (exit code 0)"}))]
 pub struct LostAttempt {
     /// The fencing token of the claim.
     pub fence: u32,
@@ -50,6 +52,7 @@ pub struct LostAttempt {
 /// A message to post.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"text": "The tests pass; the documentation is next.", "agent": "implementer"}))]
 pub struct NewMessage {
     #[schema(min_length = 1, max_length = 10_000)]
     pub text: String,

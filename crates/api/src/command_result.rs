@@ -8,8 +8,12 @@ use crate::handoffs::HandoffDocument;
 use crate::runs::RunDocument;
 use crate::word::StateWord;
 
+/// What a command did, or in a dry run would do; `result` tells the two apart.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
+#[schema(discriminator(property_name = "result", mapping(
+    ("committed" = "#/components/schemas/Committed"),
+    ("dry_run" = "#/components/schemas/DryRun"))))]
 #[expect(clippy::large_enum_variant, reason = "one is made for each answer, and kept nowhere")]
 pub enum CommandAnswer {
     Done(Committed),
@@ -20,6 +24,9 @@ pub enum CommandAnswer {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Committed {
+    #[serde(default)]
+    #[schema(inline, required = true)]
+    pub result: CommittedTag,
     pub success: bool,
     /// The same command was carried out before; nothing was done again.
     pub is_repeat: bool,
@@ -53,6 +60,9 @@ pub struct Committed {
 #[serde(rename_all = "camelCase")]
 #[schema(as = DryRun)]
 pub struct DryRun {
+    #[serde(default)]
+    #[schema(inline, required = true)]
+    pub result: DryRunTag,
     pub dry_run: bool,
     pub handoffs: Vec<Touched>,
     /// The version that the run would have.
@@ -61,6 +71,22 @@ pub struct DryRun {
     /// The story does not exist: the command would create it.
     #[serde(default)]
     pub adopted: bool,
+}
+
+/// `result` of what was committed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CommittedTag {
+    #[default]
+    Committed,
+}
+
+/// `result` of a dry run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DryRunTag {
+    #[default]
+    DryRun,
 }
 
 /// A handoff, and the state that it would have.

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::word::{ProfileWord, VerdictWord, WayWord};
+use crate::word::{OutcomeWord, ProfileWord, VerdictWord, WayWord};
 
 /// How a handoff is accepted.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"agent": "analyst", "acknowledgement": "Find out why logins fail.", "leaseSeconds": 300}))]
 pub struct Acceptance {
     /// The agent that accepts; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -26,8 +27,9 @@ pub struct Acceptance {
 /// Why a handoff is rejected.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "The tests fail on the second criterion.", "agent": "reviewer"}))]
 pub struct Rejection {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: String,
     /// The agent that rejects; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -39,8 +41,10 @@ pub struct Rejection {
 /// How the work on a handoff ended, and what is handed on.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"outcome": "success", "package": {"summary": "The cause is the session cookie."}, "fence": 1}))]
 pub struct Completion {
-    #[schema(example = "success")]
+    /// How the work ended. Words of other systems, such as `completed`, are read too.
+    #[schema(value_type = OutcomeWord)]
     pub outcome: String,
     /// The package for the next handoff: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
@@ -48,7 +52,7 @@ pub struct Completion {
     /// The next receiver; if omitted, the workflow decides it.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: Option<String>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The agent that completes; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -62,8 +66,9 @@ pub struct Completion {
 /// Who cancels a handoff, and why.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "The story was split."}))]
 pub struct Cancellation {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The agent that cancels; if omitted, one that is allowed to.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -73,6 +78,7 @@ pub struct Cancellation {
 /// What the receiver asks.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"question": "Which browsers have to work?"}))]
 pub struct Clarification {
     #[schema(min_length = 1, max_length = 10_000)]
     pub question: String,
@@ -86,6 +92,7 @@ pub struct Clarification {
 /// The answer to a question.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"answer": "The last two versions of each."}))]
 pub struct QuestionAnswer {
     #[schema(min_length = 1, max_length = 10_000)]
     pub answer: String,
@@ -99,8 +106,9 @@ pub struct QuestionAnswer {
 /// Why work is released undone.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "Out of time.", "fence": 1}))]
 pub struct GivenBack {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The agent that releases; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -112,6 +120,7 @@ pub struct GivenBack {
 /// What was checked, and the result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"check": "tests", "verdict": "passed", "detail": "214 of 214 passed"}))]
 pub struct CheckResult {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub check: String,
@@ -123,13 +132,14 @@ pub struct CheckResult {
 /// A part of the work, and the agent to delegate it to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"toAgent": "specialist", "package": {"summary": "Look at the migration."}, "fence": 1}))]
 pub struct Delegation {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: String,
     /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The fencing token from `accept`.
     pub fence: Option<u32>,
@@ -141,13 +151,15 @@ pub struct Delegation {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Return)]
+#[schema(example = json!({"outcome": "success", "package": {"summary": "The migration is sound."}}))]
 pub struct Returned {
-    #[schema(example = "success")]
+    /// How the work ended. Words of other systems, such as `completed`, are read too.
+    #[schema(value_type = OutcomeWord)]
     pub outcome: String,
     /// The package to return: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The fencing token from `accept`.
     pub fence: Option<u32>,
@@ -158,11 +170,12 @@ pub struct Returned {
 /// What a person is asked.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "The licence of the library is unclear.", "fence": 1}))]
 pub struct Escalation {
     /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The fencing token from `accept`.
     pub fence: Option<u32>,
@@ -173,6 +186,7 @@ pub struct Escalation {
 /// The holder's sign of life.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"fence": 1}))]
 pub struct Heartbeat {
     /// The fencing token from `accept`.
     pub fence: u32,
@@ -188,6 +202,7 @@ pub struct LeaseUntil {
 /// A handoff to create.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"story": "login", "fromAgent": "analyst", "toAgent": "implementer", "package": {"summary": "The cause is the session cookie."}}))]
 pub struct NewHandoff {
     /// An existing run: its id, its number or its story's key. This or `story`.
     #[schema(min_length = 1, max_length = 200)]
@@ -208,10 +223,10 @@ pub struct NewHandoff {
     /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    /// If omitted, the edge decides it.
-    #[schema(example = "success")]
+    /// How the sender's work ended; if omitted, the edge decides it.
+    #[schema(value_type = Option<OutcomeWord>)]
     pub outcome: Option<String>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// A pending handoff of the same sender that this one replaces: its number, id or label.
     pub supersedes: Option<String>,

@@ -43,10 +43,17 @@ pub struct HandoffSummary {
     pub attempt: u32,
     /// The label of the handoff that it continues.
     pub follows: Option<String>,
-    /// Null if it was lost in a recovery or is damaged.
+    /// Null if it was lost in a recovery or is damaged. A list has the first 1,000 characters of it.
     pub reason: Option<String>,
+    /// Only present if true: the handoff by itself (`/api/v1/handoffs/ID`) has the whole reason.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reason_truncated: bool,
     /// Why it was rejected, cancelled, superseded or timed out; for a question, the answer.
+    /// A list has the first 1,000 characters of it.
     pub ended_reason: Option<String>,
+    /// Only present if true: the handoff by itself (`/api/v1/handoffs/ID`) has the whole text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_reason_truncated: bool,
     /// The receiver's acknowledgement when it accepted the handoff.
     pub acknowledgement: Option<String>,
     pub approved_by: Option<String>,
@@ -125,16 +132,38 @@ impl<'de> Deserialize<'de> for HandoffDetail {
     }
 }
 
-/// An open gate's question to a person, or the answer of a closed one.
+/// An open gate's question to a person, or the answer of a closed one; `state` tells the two apart.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
+#[schema(discriminator(property_name = "state", mapping(
+    ("open" = "#/components/schemas/OpenGate"),
+    ("answered" = "#/components/schemas/AnsweredGate"))))]
 pub enum GateDocument {
     Open(OpenGate),
     Answered(AnsweredGate),
 }
 
+/// `state` of an open gate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenTag {
+    #[default]
+    Open,
+}
+
+/// `state` of a gate that a person has answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredTag {
+    #[default]
+    Answered,
+}
+
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct OpenGate {
+    #[serde(default)]
+    #[schema(inline, required = true)]
+    pub state: OpenTag,
     pub cause: String,
     /// The cause as a sentence.
     pub why: String,
@@ -145,6 +174,9 @@ pub struct OpenGate {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AnsweredGate {
+    #[serde(default)]
+    #[schema(inline, required = true)]
+    pub state: AnsweredTag,
     pub answer: String,
     pub by: String,
     pub comment: Option<String>,

@@ -92,6 +92,7 @@ pub struct ChoiceDocument {
 /// A person's answer.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"answer": "approve", "comment": "Go on."}))]
 pub struct PersonsWord {
     pub answer: AnswerWord,
     /// The agent to do the work instead, for `hand_to`.

@@ -35,7 +35,9 @@ pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::blockers::BlockerDocument;
 pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
-pub use crate::command_result::{CommandAnswer, Committed, DryRun, Touched};
+pub use crate::command_result::{
+    CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
+};
 pub use crate::decisions::DecisionDocument;
 pub use crate::definitions::{
     DelegateDocument, EdgeDocument, EdgeGateDocument, StepDocument, WorkflowDocument,
@@ -47,8 +49,8 @@ pub use crate::handoff_commands::{
     GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, Rejection, Returned,
 };
 pub use crate::handoffs::{
-    Allowed, AnsweredGate, EvidenceDocument, GateDocument, HandoffDetail, HandoffDocument,
-    HandoffExtras, HandoffSummary, OpenGate, Question,
+    Allowed, AnsweredGate, AnsweredTag, EvidenceDocument, GateDocument, HandoffDetail,
+    HandoffDocument, HandoffExtras, HandoffSummary, OpenGate, OpenTag, Question,
 };
 pub use crate::inbox::{
     ChoiceDocument, InboxItemDocument, PersonsWord, SaidPartDocument, SenderDocument,

@@ -18,8 +18,10 @@ pub use self::handoffs::{ActionResult, EarlierRun, HandoffListing, LeftOut, Pipe
 /// An action on the run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"action": "start", "storyId": "login"}))]
 pub struct PipelineRunAction {
     /// `start`, `continue`, `stop` or `reset`.
+    #[schema(pattern = "^(start|continue|stop|reset)$")]
     pub action: String,
     pub story_id: Option<String>,
     pub workflow: Option<String>,
@@ -144,8 +146,10 @@ pub struct PipelineStory {
 /// An agent's or a person's report on a story from outside the run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"action": "progress", "storyId": "login", "message": "Half of it is done."}))]
 pub struct PipelineSignal {
     /// `passed` (or `complete`), `merged`, `blocked` or `progress`.
+    #[schema(pattern = "^(passed|complete|merged|blocked|progress)$")]
     pub action: String,
     pub story_id: String,
     /// For `blocked` and `progress`.

@@ -84,6 +84,7 @@ pub struct PassedGateDocument {
 /// A run to start.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"story": "login", "workflow": "story-pipeline"}))]
 pub struct StartRequest {
     /// The key of a story; if omitted, the story that is next in order.
     #[schema(min_length = 1, max_length = 200)]
@@ -100,7 +101,7 @@ pub struct StartRequest {
     /// Any JSON; if omitted, the story itself.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The step to start at, which needs a `reason`. The gates before it are recorded as waived by
     /// the caller.
@@ -112,31 +113,35 @@ pub struct StartRequest {
 /// An optional reason.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "The release has to go first."}))]
 pub struct Why {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
 }
 
 /// A mandatory reason.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "There is nothing to document."}))]
 pub struct Because {
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: String,
 }
 
 /// An empty body.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
 pub struct Nothing {}
 
 /// The step to send a run back to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"step": "analyze", "reason": "The cause is another one."}))]
 pub struct Goto {
     /// A step that the run has visited.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub step: String,
-    #[schema(min_length = 1, max_length = 1000)]
+    #[schema(min_length = 1, max_length = 65536)]
     pub reason: String,
 }

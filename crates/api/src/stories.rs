@@ -48,6 +48,7 @@ pub enum StoryStatus {
 /// The content of a story.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"title": "Logins fail", "acceptance": ["A valid login works"], "priority": 1}))]
 pub struct StoryText {
     pub title: String,
     #[serde(default)]
@@ -67,6 +68,7 @@ pub struct StoryText {
 /// A story to add.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"key": "login", "title": "Logins fail", "acceptance": ["A valid login works"]}))]
 pub struct NewStory {
     #[schema(min_length = 1, max_length = 200)]
     pub key: String,

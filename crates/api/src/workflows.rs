@@ -57,8 +57,11 @@ pub struct AgentHandoff {
     pub timestamp: Timestamp,
     /// The title of the step that it went to; null if it went to none.
     pub step_name: Option<String>,
-    /// Null if it was lost in a recovery or is damaged.
+    /// The first 1,000 characters of it. Null if it was lost in a recovery or is damaged.
     pub reason: Option<String>,
+    /// Only present if true: `/api/v1/handoffs/ID` has the whole reason.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reason_truncated: bool,
     /// Members that are null because the stored text is damaged; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,

@@ -144,6 +144,11 @@ impl Api {
         argument.profile.unwrap_or_else(of_project).into()
     }
 
+    /// The name under which this command is recorded.
+    pub(crate) fn caller(&self) -> &str {
+        self.principal.as_str()
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         SystemClock.now()
     }

@@ -49,14 +49,14 @@ pub(crate) async fn ahead_of(
     };
     let line = |it: &SessionAhead| {
         let SessionAhead { id, number, n_there, n_archived } = it;
-        format!(
-            "the archive has {n_archived} events of run {number} ({id}), and the database {n_there}"
-        )
+        let events = show::counted(*n_archived, "event");
+        format!("the archive has {events} of run {number} ({id}), and the database {n_there}")
     };
     let mut lines: Vec<String> = ahead.iter().take(MOST_NAMED).map(line).collect();
     let n_more = ahead.len().saturating_sub(MOST_NAMED);
     if n_more > 0 {
-        lines.push(format!("the archive tells more of {n_more} further runs than the database"));
+        let runs = show::counted(n_more as u64, "further run");
+        lines.push(format!("the archive tells more of {runs} than the database"));
     }
     Ok(lines)
 }

@@ -3,14 +3,18 @@
 mod answers;
 mod documents;
 mod handoff;
+mod help;
 mod prompt;
 mod purpose;
 mod runner;
+mod runs;
+mod stories;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::contract::Profile;
+use baton_core::shell::shell_word;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
@@ -18,30 +22,37 @@ use uuid::Uuid;
 pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
-    HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, HandoffTemplate, PartArgs,
+    DoneArgs, HandedOn, HandoffCommand, HandoffCreate, HandoffList, HandoffTemplate, PartArgs,
+    TakeArgs, Taken,
 };
+pub(crate) use self::help::{greeting, root};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
+pub(crate) use self::runs::RunCommand;
+pub(crate) use self::stories::{StoryAdd, StoryCommand, StoryEdit};
 use crate::show::OutputFormat;
+
+/// The heading of what every command takes.
+const GLOBAL: &str = "Global options";
 
 /// Pass work between AI agents and people without dropping it.
 #[derive(Debug, Parser)]
 #[command(name = "baton", version, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// The project's folder; by default the nearest one above that has a `.baton` folder
-    #[arg(long, global = true, value_name = "DIR")]
+    /// The project's folder [default: the nearest one above that has a `.baton` folder]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL, hide_short_help = true)]
     pub(crate) project: Option<PathBuf>,
     /// Where the data is [default: `.baton/data` of the project]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL, hide_short_help = true)]
     pub(crate) data: Option<PathBuf>,
     /// Ask the server there [default: BATON_URL, else the one that has the project's data, else none]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", help_heading = GLOBAL, hide_short_help = true)]
     pub(crate) server: Option<String>,
-    /// Print JSON, for programs: the API's own
-    #[arg(long, global = true)]
+    /// Print JSON, for programs: the same document that the HTTP API answers with
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
-    /// Who is asking, for the record [default: your login name]
-    #[arg(long = "as", global = true, value_name = "NAME")]
+    /// Your name, for the record [default: your login name]
+    #[arg(long = "as", global = true, value_name = "NAME", help_heading = GLOBAL, hide_short_help = true)]
     pub(crate) principal: Option<String>,
     #[command(subcommand)]
     pub(crate) command: CliCommand,
@@ -50,6 +61,18 @@ pub(crate) struct Cli {
 impl Cli {
     pub(crate) fn format(&self) -> OutputFormat {
         if self.json { OutputFormat::Json } else { OutputFormat::Table }
+    }
+
+    /// The same caller with another command somewhere else.
+    pub(crate) fn at(
+        &self,
+        project: Option<PathBuf>,
+        data: Option<PathBuf>,
+        server: Option<String>,
+        command: CliCommand,
+    ) -> Self {
+        let principal = self.principal.clone();
+        Self { project, data, server, json: self.json, principal, command }
     }
 }
 
@@ -65,68 +88,86 @@ pub(crate) enum CliCommand {
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page
     Serve(Serve),
-    /// Run agents for a server: claim their work, start their programs, take their results
+    /// Run agents for a server: start their programs, take their results
     Runner(RunnerArgs),
     /// Play the part of an agent in a script: what a runner starts for the executor `scripted`
     #[command(hide = true)]
-    Play { script: String },
+    Play {
+        /// A script, in YAML
+        script: String,
+    },
     /// Show which programs this project would start, and allow them
     Trust(TrustArgs),
-    /// The folders that runs are worked on in
+    /// List, find and clean the folders that runs are worked on in
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
-    /// Who has the baton, and what waits for you
+    /// Show who has the baton, and what waits for you
+    #[command(visible_alias = "st")]
     Status,
-    /// What happens, as it happens: one line an event
+    /// Print what happens as it happens: one line per event
     Watch(Watch),
     /// Open the server's page in a browser
     Open(OpenArgs),
-    /// The work that waits or is under way
+    /// Add, list and edit stories: the pieces of work
     #[command(subcommand)]
     Story(StoryCommand),
-    /// The ways that a story can go
-    #[command(subcommand)]
+    /// List, check and copy workflows: the ways that a story can go
+    #[command(subcommand, visible_alias = "wf")]
     Workflow(WorkflowCommand),
-    /// Who can receive a handoff
+    /// List, check and add agents: who can receive a handoff
     #[command(subcommand)]
     Agent(AgentCommand),
-    /// Stories on their way
+    /// Start, show, pause and cancel runs: stories on their way
     #[command(subcommand)]
     Run(RunCommand),
-    /// Work changing hands
-    #[command(subcommand)]
+    /// Accept the handoff that is offered to you
+    Take(TakeArgs),
+    /// Complete the handoff that you hold; the workflow says who is next
+    Done(DoneArgs),
+    /// Create, show, accept, reject and complete handoffs
+    #[command(subcommand, visible_alias = "ho")]
     Handoff(HandoffCommand),
     /// Print the prompt of the agent that receives a handoff
     Prompt(PromptArgs),
-    /// Everything that waits for a person, and what each answer would do
+    /// Show all that waits for a person, and what each answer would do
     Inbox,
     /// Say yes at a gate: the work goes on
     Approve(Say),
     /// Say no at a gate: the work goes back
+    ///
+    /// Say no at a gate: the work goes back. An agent that gives work back says `baton handoff reject`.
     Reject(Say),
-    /// Hand on something else at a gate: your own package
+    /// Say yes at a gate with a package of your own
     Modify(Modify),
-    /// Answer a question, or what a gate asks
+    /// Answer an escalation or a question that waits for a person
     Answer(AnswerArgs),
-    /// Record what was checked; at an automatic gate it may let the work on
+    /// Record the result of a check
+    ///
+    /// Record the result of a check. At an automatic gate the work goes on once all checks have passed.
     Evidence(EvidenceArgs),
     /// Find what is wrong with this project, and what to type about it
     Doctor,
-    /// Check that every chain of events and the store itself are sound
+    /// Check that every chain of events and the database are sound
     Verify,
-    /// The archive: the log as files that can be read without Baton
+    /// Write the archive again: all runs as files
     #[command(subcommand)]
     Archive(ArchiveCommand),
     /// Copy all data into one file, verified, while it may be in use
-    Backup { file: PathBuf },
+    Backup {
+        /// The file to write; it must not exist yet
+        file: PathBuf,
+    },
     /// Put a backup in the place of the data
     Restore {
+        /// A file that `baton backup` wrote, or a folder with a `baton.db`
         file: PathBuf,
         /// Do so even where there is data: it is put aside, not thrown away
         #[arg(long)]
         replace: bool,
     },
-    /// Save all that damaged data still proves into a new database; the old files stay as they are
+    /// Save all that damaged data still proves into a new database
+    ///
+    /// Save all that damaged data still proves into a new database. The old files stay as they are.
     Recover(Recover),
     /// Write a document in another format, with nothing lost
     Convert(Convert),
@@ -135,14 +176,35 @@ pub(crate) enum CliCommand {
     /// Find the handoff in what an agent printed
     Extract(Extract),
     /// Print a JSON Schema; without a name, list them
-    Schema { name: Option<String> },
-    /// Say what an error code means and what to do; without a code, list them
+    Schema {
+        /// The schema's name
+        #[arg(value_name = "SCHEMA")]
+        name: Option<String>,
+    },
+    /// Say what an error code means and what to do
     Explain {
-        /// As it stands behind a message, such as `behind_gate`
+        /// The code, as a message has it at its end, such as `behind_gate` [default: list them]
         code: Option<String>,
     },
-    /// Print a script that completes `baton` commands in your shell
-    Completions { shell: clap_complete::Shell },
+    /// Print a script that completes commands and names in your shell
+    ///
+    /// Print a script that completes commands, options, workflows, agents, stories, runs and handoffs as
+    /// you type them. The examples say where to put it. In PowerShell and Elvish it completes
+    /// commands and options only.
+    Completions {
+        /// The shell that you use
+        shell: clap_complete::Shell,
+    },
+    /// Print what could stand at the end of a command line; the scripts of `completions` ask this
+    #[command(name = "__complete", hide = true)]
+    Complete {
+        /// The shell that asks
+        #[arg(value_name = "SHELL")]
+        shell: String,
+        /// The words so far, the last one incomplete; from bash the line as it was typed
+        #[arg(last = true, value_name = "WORD", allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -177,16 +239,16 @@ pub(crate) struct Recover {
 
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
-    /// Only this run, by number, id or story (`run:2`, `story:2`), until it is over [default: all, until Ctrl-C]
+    /// Only this run, by its number, its id or its story, until it is over [default: all runs, until Ctrl-C]
     pub(crate) run: Option<String>,
-    /// From the beginning, not only from now on
+    /// Begin with what has happened already
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
-    /// A run, or a handoff as `handoff:7`, `RUN/HO-002` or its id [default: all runs]
+    /// A run, or a handoff as `handoff:7`, `RUN/HO-002` or its id [default: the page of all runs]
     #[arg(value_name = "RUN|HANDOFF")]
     pub(crate) what: Option<String>,
     /// Print the address, and start no browser
@@ -205,53 +267,34 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum StoryCommand {
-    /// Add a story
-    Add(StoryAdd),
-    /// List all stories
-    List,
-    /// Show one story and its runs
-    Show { key: String },
-    /// Add or update stories from a YAML or JSON file (`-` for stdin)
-    Import { file: String },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StoryAdd {
-    /// What people call it, such as `v0.1:1.1.1` or `owner/repo#123`
-    pub(crate) key: String,
-    /// [default: the key]
-    #[arg(long)]
-    pub(crate) title: Option<String>,
-    #[arg(long, default_value = "")]
-    pub(crate) description: String,
-    /// An acceptance criterion; give it again for more
-    #[arg(long)]
-    pub(crate) acceptance: Vec<String>,
-    /// A story that has to be finished first; give it again for more
-    #[arg(long, value_name = "KEY")]
-    pub(crate) depends_on: Vec<String>,
-    /// Higher goes first
-    #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
-    pub(crate) priority: i64,
-    #[arg(long)]
-    pub(crate) branch: Option<String>,
-    #[arg(long)]
-    pub(crate) pr_url: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum WorkflowCommand {
     /// List the workflows of this project
+    #[command(visible_alias = "ls")]
     List,
-    /// Show the steps, edges and contracts of one
-    Show { name: String },
-    /// Find everything that is wrong with one, by its name or its file
-    Check { name: String },
-    /// Print one as a Mermaid diagram
-    Graph { name: String },
-    /// Copy a built-in one into the project, to change it
-    Eject { name: String },
+    /// Show the steps, edges and contracts of a workflow
+    Show {
+        /// The workflow's name
+        #[arg(value_name = "WORKFLOW")]
+        name: String,
+    },
+    /// Find everything that is wrong with a workflow
+    Check {
+        /// The workflow's name, or its file
+        #[arg(value_name = "WORKFLOW|FILE")]
+        name: String,
+    },
+    /// Print a workflow as a Mermaid diagram
+    Graph {
+        /// The workflow's name, or its file
+        #[arg(value_name = "WORKFLOW|FILE")]
+        name: String,
+    },
+    /// Copy a built-in workflow into the project, to change it
+    Eject {
+        /// The workflow's name
+        #[arg(value_name = "WORKFLOW")]
+        name: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, Subcommand)]
@@ -263,115 +306,66 @@ pub(crate) enum ArchiveCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
     /// List the agents of this project
+    #[command(visible_alias = "ls")]
     List,
-    /// Show one, with its prompt
-    Show { id: String },
-    /// Write the file of a new one
-    New {
+    /// Show one agent, with its prompt
+    Show {
+        /// The agent's id
+        #[arg(value_name = "AGENT")]
         id: String,
-        #[arg(long, default_value = "What this agent is for")]
+    },
+    /// Find everything that is wrong with an agent's file, or with those of all agents
+    Check {
+        /// The agent's id, or its file [default: every agent of the project]
+        #[arg(value_name = "AGENT|FILE")]
+        id: Option<String>,
+    },
+    /// Write the file of a new agent
+    New {
+        /// The new agent's id: lower-case letters and digits, joined by `-`
+        #[arg(value_name = "ID")]
+        id: String,
+        /// What it is for, in one sentence
+        #[arg(long, value_name = "TEXT", default_value = "What this agent is for")]
         description: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RunCommand {
-    /// Hand a story in; without a key, the next one that is ready
-    Start {
-        story: Option<String>,
-        /// Make the story if there is none of that key
-        #[arg(long, requires = "story")]
-        new_story: bool,
-        #[arg(long, value_name = "NAME")]
-        workflow: Option<String>,
-        /// The agent that gets it, where the first step has several
-        #[arg(long, value_name = "AGENT")]
-        to: Option<String>,
-        /// Begin at this step; the gates before it are recorded as waived by you
-        #[arg(long, value_name = "STEP", requires = "reason", requires = "story")]
-        at: Option<String>,
-        /// Why it starts, or why there
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// List runs: the open ones, or all
-    List {
-        #[arg(long)]
-        all: bool,
-    },
-    /// Show one run with its handoffs
-    Show { run: String },
-    /// Let nothing begin; what is held may finish
-    Pause {
-        run: String,
-        #[arg(long)]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Go on after a pause
-    Resume {
-        run: String,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// End a run and everything open in it
-    Cancel {
-        run: String,
-        #[arg(long)]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Send a run back to a step that it has been at
-    Goto {
-        run: String,
-        step: String,
-        #[arg(long)]
-        reason: String,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Pass over the optional step that the baton is at
-    Skip {
-        run: String,
-        #[arg(long)]
-        reason: String,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// Cancel what is pending in a run; questions to people are kept
-    Cleanup {
-        run: String,
-        #[arg(long)]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
     },
 }
 
 /// A handoff by any of its names.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Its number (`12`), its id, or its label (`HO-002`) with `--run` or as `RUN/HO-002`;
-    /// a run by its number, its id or its story, `run:2` and `story:2` where it could be both
+    /// The handoff: its number (`12`), or its story for the one that is open there (`shop:12`)
+    ///
+    /// The handoff, by any of its names: its number (`12`), its label with its run (`3/HO-002`, or
+    /// `HO-002` with `--run 3`), its id, the id that its sender gave it (`HO-2024-001`), its run or
+    /// its story for the one that is open there (`shop:12`), or `STORY/AGENT` for the open one that
+    /// this agent received. Where a number could be a run and a story, `run:2` or `story:2` says
+    /// which.
     pub(crate) handoff: String,
+    /// The run that the handoff belongs to, by its number, its id or its story
     #[arg(long)]
     pub(crate) run: Option<String>,
 }
 
+impl Which {
+    /// The handoff as it was typed, for a command in a message.
+    pub(crate) fn typed(&self) -> String {
+        let run = self.run.as_ref().map(|it| format!(" --run {}", shell_word(it)));
+        shell_word(&self.handoff) + &run.unwrap_or_default()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct By {
-    /// The agent that does it; checked against who may [default: who may]
+    /// The agent that does this; refused if it may not [default: the agent that may]
     #[arg(long, value_name = "AGENT")]
     pub(crate) by: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArg {
-    /// How severe the contract is taken [default: the project's, else strict]
+    /// Which rules of the contract refuse a package: `strict` all, `lenient` only those it must keep
+    /// [default: the project's, else strict]
     #[arg(long, value_parser = one_of(&Profile::ALL, Profile::name))]
     pub(crate) profile: Option<Profile>,
 }
@@ -403,7 +397,7 @@ pub(crate) struct WriteArgs {
     /// Say what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Makes the command safe to send twice: the same key gives the same answer
+    /// Make it safe to send this command twice: a second one with the same key changes nothing
     #[arg(long, value_name = "KEY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) key: Option<String>,
 }

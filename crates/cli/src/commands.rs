@@ -4,6 +4,7 @@ mod agent;
 mod answer;
 mod archive;
 mod backup;
+mod complete;
 mod convert;
 mod demo;
 mod doctor;
@@ -14,6 +15,7 @@ mod handoff;
 mod inbox;
 mod init;
 mod lint;
+mod mine;
 mod open;
 mod outcome;
 mod play;
@@ -32,14 +34,13 @@ mod watch;
 mod workflow;
 mod workspace;
 
-use clap::CommandFactory as _;
-
+#[cfg(test)]
+pub(crate) use self::complete::shell_words;
 use crate::api::Api;
 use crate::args::{Cli, CliCommand};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     if cli.server.is_some() && !asks_a_server(&cli.command) {
@@ -65,13 +66,14 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Convert(convert) => convert::run(convert),
         CliCommand::Lint(lint) => lint::run(&cli, lint),
         CliCommand::Extract(extract) => extract::run(extract, cli.format()),
-        CliCommand::Schema { name } => schema::run(name.as_deref()),
+        CliCommand::Schema { name } => schema::run(name.as_deref(), cli.format()),
         CliCommand::Explain { code } => explain::run(code.as_deref()),
         CliCommand::Completions { shell } => {
-            let mut command = Cli::command();
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut command, "baton", &mut script);
-            show::answer(&String::from_utf8_lossy(&script));
+            complete::script(*shell);
+            Ok(())
+        }
+        CliCommand::Complete { shell, words } => {
+            complete::run(&cli, shell, words).await;
             Ok(())
         }
         CliCommand::Backup { file } => {
@@ -87,6 +89,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Status => over_api(&cli, async |api| status::run(api).await).await,
         CliCommand::Story(verb) => over_api(&cli, async |api| story::run(api, verb).await).await,
         CliCommand::Run(verb) => over_api(&cli, async |api| run::run(api, verb).await).await,
+        CliCommand::Take(args) => over_api(&cli, async |api| mine::take(api, args).await).await,
+        CliCommand::Done(args) => over_api(&cli, async |api| mine::done(api, args).await).await,
         CliCommand::Handoff(verb) => {
             over_api(&cli, async |api| handoff::run(api, verb).await).await
         }
@@ -130,6 +134,8 @@ fn asks_a_server(command: &CliCommand) -> bool {
         CliCommand::Status
         | CliCommand::Story(_)
         | CliCommand::Run(_)
+        | CliCommand::Take(_)
+        | CliCommand::Done(_)
         | CliCommand::Handoff(_)
         | CliCommand::Prompt(_)
         | CliCommand::Inbox
@@ -160,6 +166,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Extract(_)
         | CliCommand::Schema { .. }
         | CliCommand::Explain { .. }
+        | CliCommand::Complete { .. }
         | CliCommand::Completions { .. } => false,
     }
 }

@@ -38,6 +38,6 @@ impl InputDocument {
     }
 }
 
-fn by_name(file: &str) -> Option<Format> {
+pub(crate) fn by_name(file: &str) -> Option<Format> {
     Format::parse(&Path::new(file).extension()?.to_str()?.to_ascii_lowercase())
 }

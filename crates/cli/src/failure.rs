@@ -21,7 +21,7 @@ use baton_wire::formats::{self, FormatError};
 use baton_wire::json;
 use http::StatusCode;
 
-use crate::show::{self, OutputFormat, error_line, problem_lines};
+use crate::show::{self, OutputFormat, error_line, hint_line, problem_lines};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -33,6 +33,8 @@ pub(crate) enum Failure {
         document: String,
         /// The format of the sender's document, for an example that would have passed.
         format: baton_core::package::Format,
+        /// What else the user may have wanted to type.
+        hint: Option<String>,
     },
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -49,12 +51,23 @@ pub(crate) enum Failure {
     Untrusted(String),
     #[error(transparent)]
     Runner(#[from] RunnerError),
-    #[error("the payload is not JSON: {0}")]
-    Payload(#[from] json::JsonError),
-    #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
+    #[error("the payload is not JSON: {error}{}", meant_file(file.as_deref()))]
+    Payload {
+        error: json::JsonError,
+        /// The file of that name, which was probably meant.
+        file: Option<String>,
+    },
+    #[error("{file} has {}", show::counted(problems.len() as u64, "problem"))]
     File { file: String, problems: Vec<FileProblem> },
+    #[error("{what}")]
+    BadFiles { what: String, problems: Vec<String> },
     #[error("`{file}` cannot be read as {}: {error}", error.format.title())]
     Document { file: String, error: FormatError },
+    #[error(
+        "`{file}` is not UTF-8 text: line {line}, column {column}; convert it, for example with \
+         `iconv -f latin1 -t utf-8`"
+    )]
+    NotUtf8 { file: String, line: usize, column: usize },
     #[error("{what}")]
     Broken { what: String },
     #[error("{}", chain(.0))]
@@ -158,8 +171,17 @@ impl Failure {
 
     /// The same, with an example that would have passed in the sender's format.
     pub(crate) fn in_format(self, format: baton_core::package::Format) -> Self {
-        if let Self::Refused { problem, document, .. } = self {
-            return Self::Refused { problem, document, format };
+        if let Self::Refused { problem, document, hint, .. } = self {
+            return Self::Refused { problem, document, format, hint };
+        }
+        self
+    }
+
+    /// The same, with advice for a refusal of this code.
+    pub(crate) fn with_hint(self, code: &str, advice: impl FnOnce() -> String) -> Self {
+        if let Self::Refused { problem, document, format, hint } = self {
+            let hint = if problem.code == code { Some(advice()) } else { hint };
+            return Self::Refused { problem, document, format, hint };
         }
         self
     }
@@ -176,7 +198,8 @@ impl Failure {
             }
             Failure::Engine(error) => FailureClass::new(exit_of_class(error.class()), error.code()),
             Failure::Name(_) | Failure::Usage(_) => FailureClass::new(USAGE, "usage"),
-            Failure::Payload(error) => FailureClass::new(USAGE, error.code()),
+            Failure::NotUtf8 { .. } => FailureClass::new(USAGE, "not_utf8"),
+            Failure::Payload { error, .. } => FailureClass::new(USAGE, error.code()),
             Failure::NotFound(_) => FailureClass::new(NOT_FOUND, "not_found"),
             Failure::Conflict(_) => FailureClass::new(CONFLICT, "conflict"),
             Failure::Untrusted(_) => FailureClass::new(REFUSED, "untrusted"),
@@ -186,7 +209,9 @@ impl Failure {
             Failure::Runner(RunnerError::Workspace(_) | RunnerError::Busy { .. }) => {
                 FailureClass::new(CONFLICT, "conflict")
             }
-            Failure::File { .. } => FailureClass::new(REFUSED, "bad_file"),
+            Failure::File { .. } | Failure::BadFiles { .. } => {
+                FailureClass::new(REFUSED, "bad_file")
+            }
             Failure::Document { error, .. } => FailureClass::new(REFUSED, error.code()),
             Failure::Broken { .. } | Failure::Unsound(_) => FailureClass::new(REFUSED, "broken"),
             Failure::Files(error) => class_of_file(error),
@@ -235,6 +260,9 @@ impl Failure {
     fn details(&self) -> Vec<String> {
         if let Failure::File { problems, .. } = self {
             return problems.iter().map(ToString::to_string).collect();
+        }
+        if let Failure::BadFiles { problems, .. } = self {
+            return problems.clone();
         }
         if let Failure::Unsound(verified) = self {
             let more = (verified.n_more > 0).then(|| format!("and {} more", verified.n_more));
@@ -319,6 +347,10 @@ fn class_of_file(error: &FileError) -> FailureClass<'static> {
     }
 }
 
+fn meant_file(file: Option<&str>) -> String {
+    file.map(|it| format!("; did you mean `@{it}`, the file?")).unwrap_or_default()
+}
+
 fn exit_of_status(status: StatusCode) -> u8 {
     match status {
         StatusCode::BAD_REQUEST => USAGE,
@@ -349,11 +381,14 @@ pub(crate) fn report(failure: &Failure, format: OutputFormat) -> ExitCode {
         OutputFormat::Table => {
             error_line(&failure.to_string(), failure.code());
             problem_lines(&failure.details());
+            if let Failure::Refused { hint: Some(hint), .. } = failure {
+                hint_line(hint);
+            }
             if let Some(correction) = failure.correction() {
-                anstream::eprintln!("\n{correction}");
+                show::note_text(&format!("\n{correction}"));
             }
         }
-        OutputFormat::Json => anstream::eprintln!("{}", failure.document()),
+        OutputFormat::Json => show::note_json(&failure.document()),
     }
     ExitCode::from(failure.class().exit_code)
 }

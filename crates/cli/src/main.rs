@@ -14,6 +14,7 @@ mod lost_data;
 mod named_file;
 mod payload;
 mod project;
+mod repository;
 mod runners;
 mod session;
 mod show;
@@ -21,7 +22,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use crate::args::Cli;
 
@@ -32,7 +33,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     #[cfg(debug_assertions)]
     kill_when_a_test_says();
-    let cli = Cli::parse();
+    if std::env::args_os().len() < 2 {
+        show::answer(&args::greeting());
+        return ExitCode::SUCCESS;
+    }
+    let matches = args::root().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let format = cli.format();
     show::remember_place(cli.project.as_deref(), cli.data.as_deref());
     let mut runtime = tokio::runtime::Builder::new_multi_thread();

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 
 use baton_wire::json;
+use baton_wire::position::TextPosition;
 
 use crate::failure::Failure;
 
@@ -26,9 +27,18 @@ pub(crate) fn open(path: &str) -> Result<File, Failure> {
     File::open(path).map_err(failed)
 }
 
+/// Whether the user may have meant a file of that name.
+pub(crate) fn exists(path: &str) -> bool {
+    !path.trim().is_empty() && std::fs::metadata(path).is_ok_and(|it| it.is_file())
+}
+
 pub(crate) fn read_text(from: &mut dyn Read, name: &str) -> Result<String, Failure> {
     let bytes = read_at_most(from, name, json::MOST_BYTES as u64)?;
-    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{name}` is not UTF-8 text")))
+    String::from_utf8(bytes).map_err(|error| {
+        let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        let at = TextPosition::of(&good, good.len());
+        Failure::NotUtf8 { file: name.to_owned(), line: at.line, column: at.column }
+    })
 }
 
 /// Larger input is not read at all.

@@ -1,20 +1,58 @@
 //! Arguments that carry a payload: text, `@FILE`, or `-` for stdin.
 
 use baton_core::document::Node;
-use baton_wire::json;
+use baton_core::package::Format;
+use baton_wire::{formats, json};
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::document;
 use crate::failure::Failure;
 use crate::named_file;
 
 const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// A JSON package, as written.
+/// A package as written: JSON, or a document in another format, such as Markdown with a metadata block.
 pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    // Checked here, so that an error has its own line and column.
-    json::parse(&text)?;
-    raw(text)
+    // An argument is JSON, unless it is a file or comes from a pipe.
+    let (file, by_name) = match argument.strip_prefix('@') {
+        Some(path) => (path, document::by_name(path)),
+        None if argument == "-" => ("stdin", None),
+        None => {
+            json::parse(&text).map_err(|error| {
+                let file = named_file::exists(argument).then(|| argument.to_owned());
+                Failure::Payload { error, file }
+            })?;
+            return raw(text);
+        }
+    };
+    match by_name.or_else(|| formats::guess(&text)).unwrap_or(Format::Json) {
+        Format::Json => {
+            // Checked here, so that an error has its own line and column.
+            json::parse(&text).map_err(|error| Failure::Payload { error, file: None })?;
+            raw(text)
+        }
+        format @ (Format::Xml | Format::Yaml | Format::Markdown) => {
+            let document = formats::decode(format, &text)
+                .map_err(|error| Failure::Document { file: file.to_owned(), error })?;
+            match format {
+                // The text itself is sent, so that what is stored is what was written.
+                Format::Markdown => {
+                    to_raw_value(&text).map_err(|error| Failure::Usage(error.to_string()))
+                }
+                Format::Json | Format::Xml | Format::Yaml => raw(json::print(&document)),
+            }
+        }
+    }
+}
+
+/// A reason: text, `-` for stdin, or `@FILE` where there is such a file.
+pub(crate) fn reason(argument: &str) -> Result<String, Failure> {
+    match argument.strip_prefix('@') {
+        Some(path) if named_file::exists(path) => named_file::text(path),
+        Some(_) | None if argument != "-" => Ok(argument.to_owned()),
+        Some(_) | None => file(argument),
+    }
 }
 
 /// Free text: a question, an answer, a comment.

@@ -76,6 +76,12 @@ impl Project {
         Ok(project)
     }
 
+    /// What the project is called: the name of its folder.
+    pub(crate) fn name(&self) -> Option<String> {
+        let root = self.root.canonicalize().ok()?;
+        Some(root.file_name()?.to_string_lossy().into_owned())
+    }
+
     /// The folder with the project's own database, where `--data` names another.
     pub(crate) fn data_instead_of_named(&self) -> Option<PathBuf> {
         self.data.as_ref()?;

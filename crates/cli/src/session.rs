@@ -100,7 +100,12 @@ impl Session {
     }
 
     pub(crate) fn backend(&self) -> Backend {
-        Backend { engine: self.engine.clone(), archive: self.archive.clone(), runner_key: None }
+        Backend {
+            engine: self.engine.clone(),
+            archive: self.archive.clone(),
+            project: self.project.name(),
+            runner_key: None,
+        }
     }
 
     /// Writes an address into the lock file, for processes that find the data in use.

@@ -8,9 +8,11 @@ use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::lint::{Facts, FileFact, paths};
 use baton_core::run::RunId;
-use baton_engine::Workspace;
+use baton_engine::{Repository, Workspace};
 use baton_files::{Dir, FileIdentity, FileKind};
 use baton_runner::worktree_of;
+
+use crate::repository;
 
 /// Larger files are only checked for existence.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -45,6 +47,10 @@ impl Workspace for Folder {
             Some(dir) => Folder { dir, data: self.data, data_dir: None }.facts(document),
             None => self.facts(document),
         }
+    }
+
+    fn repository(&self, branch: &str) -> Repository {
+        repository::repository(&self.dir, branch)
     }
 }
 

@@ -111,9 +111,9 @@ impl Acknowledgement {
         Self { checks: checks.collect(), ..self }
     }
 
-    /// True for a document with the root key of an acknowledgement.
+    /// True for a document with the root key of an acknowledgement, or with what stands under it.
     pub fn is_one(document: &Node) -> bool {
-        ROOTS.iter().any(|it| document.member(it).is_some())
+        ROOTS.iter().any(|it| document.member(it).is_some()) || is_bare(document)
     }
 
     /// Reads a document: the YAML handoff's is parsed, any other is only stored.
@@ -127,7 +127,8 @@ impl Acknowledgement {
         let scalar = |key: &str| root.member(key).and_then(Node::scalar_text).map(str::trim);
         // A receiver that asks has not taken the work, and need not say what it understood of it.
         let asks = scalar("action") == Some("request_clarification");
-        let takes = rooted.is_some() && !asks;
+        let is_one = Self::is_one(document);
+        let takes = is_one && !asks;
         match scalar("received") {
             Some("true") => {}
             Some("false") => {
@@ -140,7 +141,7 @@ impl Acknowledgement {
             None => {}
         }
         // What a template has there is a placeholder, and names no agent.
-        let is_name = |it: &&str| rooted.is_some() && !it.is_empty() && !it.starts_with('[');
+        let is_name = |it: &&str| is_one && !it.is_empty() && !it.starts_with('[');
         let from = match scalar("from").filter(is_name) {
             Some(name) => match AgentId::parse(name) {
                 Ok(agent) => Some(agent),
@@ -160,7 +161,7 @@ impl Acknowledgement {
             Some("start" | "starting") => Action::Start,
             Some("request_clarification") => Action::RequestClarification,
             // What blocks has to be answered first, unless the receiver says that it begins.
-            None if rooted.is_some() && !blockers.is_empty() && is_starting != Some("true") => {
+            None if is_one && !blockers.is_empty() && is_starting != Some("true") => {
                 Action::RequestClarification
             }
             None => Action::Start,
@@ -198,11 +199,15 @@ impl Acknowledgement {
             Action::RequestClarification => {
                 let points: Vec<&str> =
                     self.questions.iter().chain(&self.blockers).map(String::as_str).collect();
-                let text: String = points.join("\n").chars().take(10_000).collect();
-                FreeText::parse(&text).ok()
+                FreeText::shortened(&points.join("\n"), "the acknowledgement has the rest")
             }
         }
     }
+}
+
+/// True for the members of an acknowledgement without a root key: what nothing else has.
+fn is_bare(document: &Node) -> bool {
+    ["received", "understood"].iter().any(|it| document.member(it).is_some())
 }
 
 /// Whether a document takes the work as an acknowledgement does. Any other one is only kept, or asks.
@@ -438,6 +443,24 @@ mod tests {
             &["starting not_clear"],
         );
         check_problems(vec![received(), partial(), ("blockers", list(&["no specs"]))], &[]);
+    }
+
+    #[test]
+    fn an_acknowledgement_without_its_root_is_judged_as_one() {
+        let task = || ("understood", Node::map([("task", Node::text("Plan the login"))]));
+        let received = || ("received", Node::Bool(true));
+        for members in [
+            vec![task()],
+            vec![received()],
+            vec![received(), ("understood", Node::map([]))],
+            vec![received(), task(), ("from", Node::text("A B"))],
+            vec![received(), task()],
+        ] {
+            let bare = Node::map(members.clone());
+            let rooted = Node::map([("acknowledgment", bare.clone())]);
+            let read = |it: &Node| Acknowledgement::read(it, "…");
+            assert_eq!(read(&bare), read(&rooted), "{bare:?}");
+        }
     }
 
     #[test]

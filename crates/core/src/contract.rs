@@ -1,6 +1,7 @@
 //! What a package must and should contain on an edge, and the problems to report when it does not.
 
 mod body;
+mod implied;
 mod rule;
 mod rule_text;
 mod value;
@@ -9,6 +10,7 @@ use crate::document::Node;
 use crate::problem::Problem;
 
 pub use body::{Body, items};
+pub use implied::ImpliedWay;
 pub use rule::{Check, ContractRule, Counted, When, WhenTest};
 pub use value::ValueKind;
 

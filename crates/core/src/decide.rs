@@ -66,6 +66,8 @@ mod records_of_gates;
 #[cfg(test)]
 mod records_of_limits;
 #[cfg(test)]
+mod rework_scenarios;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod signal_scenarios;

@@ -7,6 +7,7 @@ use crate::evidence::Evidence;
 use crate::named::named;
 use crate::names::AgentId;
 use crate::outcome::Outcome;
+use crate::plural::counted;
 use crate::run::{EdgeKey, HandoffNo, Party, is_false};
 use crate::workflow::{Edge, Place, Workflow};
 
@@ -113,6 +114,8 @@ named! {
         Questions = "questions",
         /// The holder's lease was lost, and so was the lease of every retry.
         LostLease = "lost_lease",
+        /// The work was accepted and released as often as the workflow allows.
+        Releases = "releases",
         /// The receiver did not accept in time.
         Expired = "expired",
     }
@@ -179,7 +182,9 @@ impl Gate {
             }
             GateCause::Escalation => &["answer", "approve", "reject", "question", "abort"],
             GateCause::Questions => &["answer", "abort"],
-            GateCause::LostLease | GateCause::Expired => &["continue", "hand_to", "abort"],
+            GateCause::LostLease | GateCause::Releases | GateCause::Expired => {
+                &["continue", "hand_to", "abort"]
+            }
         }
     }
 
@@ -196,7 +201,10 @@ impl Gate {
     /// Why a person is asked: with the limit that was reached, where there is one.
     pub fn sentence(&self) -> String {
         let Some(ReachedLimit { n, most }) = self.limit else {
-            return self.cause.sentence().to_owned();
+            return match self.cause {
+                GateCause::Blocked => self.blocked_sentence(),
+                cause => cause.sentence().to_owned(),
+            };
         };
         let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
         let (asker, worker) = (&self.asker.place, &self.worker.place);
@@ -207,12 +215,15 @@ impl Gate {
                 format!("Work from `{from}` to `{to}` went back {times}; its limit is {most}")
             }
             GateCause::Delegations => {
-                let parts = if n == 1 { "part" } else { "parts" };
-                format!("`{asker}` delegated {n} {parts} of this work; its limit is {most}")
+                let parts = counted(n.into(), "part");
+                format!("`{asker}` delegated {parts} of this work; its limit is {most}")
             }
             GateCause::Blocked => format!(
                 "`{asker}` is blocked again; an agent was sent to help {times}, its limit is {most}"
             ),
+            GateCause::Releases => {
+                format!("`{worker}` accepted and released this work {times}; its limit is {most}")
+            }
             GateCause::SameFindings
             | GateCause::Failure
             | GateCause::Unrecoverable
@@ -225,6 +236,16 @@ impl Gate {
             | GateCause::LostLease
             | GateCause::Expired => self.cause.sentence().to_owned(),
         }
+    }
+
+    /// The orchestrator asks for the agent that is blocked: this says which one.
+    fn blocked_sentence(&self) -> String {
+        let Party { agent, place } = &self.asker;
+        let at = match place {
+            Place::Step(step) => format!(" at `{step}`"),
+            Place::Orchestrator | Place::Human | Place::Delegate(_) => String::new(),
+        };
+        format!("`{agent}` is blocked{at} until a person clears its blockers")
     }
 
     /// A delegate refuses its part, and only its caller can decide what to do: no other agent can
@@ -279,6 +300,9 @@ impl GateCause {
                 "The receiver has asked as often as it may; a person settles it now"
             }
             GateCause::LostLease => "Every holder of this work lost its lease, in all attempts",
+            GateCause::Releases => {
+                "The work was accepted and released as often as it may; a person decides how to go on"
+            }
             GateCause::Expired => "The handoff was not accepted in time",
         }
     }

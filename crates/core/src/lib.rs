@@ -23,6 +23,7 @@ pub mod names;
 pub mod order;
 pub mod outcome;
 pub mod package;
+pub mod plural;
 pub mod problem;
 pub mod quoted;
 pub mod refusal;

@@ -7,6 +7,7 @@ mod artifacts;
 mod blanks;
 mod claims;
 mod counts;
+mod demand;
 mod facts;
 mod failed_checks;
 mod instructions;
@@ -35,6 +36,7 @@ mod vocabulary;
 use std::borrow::Cow;
 
 pub use artifacts::paths;
+pub use demand::{LintDemand, LintScope, demands};
 pub use facts::{Facts, FileFact, Parties, RunFact, StepFact};
 pub use receiving::{Point, ReceiverAnswer, checklist};
 pub use rule::{LintRule, Severity};

@@ -97,7 +97,9 @@ const A_TEXT: &str = "a text";
 
 const MOST_KEBAB_BYTES: usize = 64;
 const MOST_KEY_BYTES: usize = 200;
-const MOST_REASON_CHARS: usize = 1000;
+/// What a reason, a reviewer's list of points for example, may have. It is kept as content; rows and
+/// lists show the first [`Reason::SHOWN_CHARS`] characters of it.
+const MOST_REASON_BYTES: usize = 64 * 1024;
 const MOST_WORDS_CHARS: usize = 10_000;
 
 impl AgentId {
@@ -217,22 +219,61 @@ impl FreeText {
         bounded(A_TEXT, words, MOST_WORDS_CHARS).map(Self)
     }
 
-    /// As a reason, truncated to the length of one.
+    /// As [`FreeText::parse`], for text out of a document: cut rather than refused. Where it is cut, its
+    /// end says so, and where the rest is.
+    pub fn shortened(words: &str, rest: &str) -> Option<Self> {
+        let words = words.trim();
+        let note = format!(" … [cut here: {rest}]");
+        let most = MOST_WORDS_CHARS - note.chars().count();
+        let is_long = words.chars().count() > MOST_WORDS_CHARS;
+        let end = words.char_indices().nth(most).filter(|_| is_long).map(|(end, _)| end);
+        match end {
+            Some(end) => Self::parse(&format!("{}{note}", &words[..end])).ok(),
+            None => Self::parse(words).ok(),
+        }
+    }
+
+    /// As a reason, whole: a reason may be longer than this text.
     pub fn to_reason(&self) -> Option<Reason> {
         Reason::shortened(&self.0)
     }
 }
 
 impl Reason {
+    /// How much of a reason a list shows; one handoff by itself shows all of it.
+    pub const SHOWN_CHARS: usize = 1000;
+    /// The most bytes that a reason may have.
+    pub const MOST_BYTES: usize = MOST_REASON_BYTES;
+
     pub fn parse(reason: &str) -> Result<Self, NameError> {
-        bounded(A_REASON, reason, MOST_REASON_CHARS).map(Self)
+        let n = reason.trim().len();
+        if n > MOST_REASON_BYTES {
+            let (what, most) = (A_REASON, MOST_REASON_BYTES);
+            return Err(NameError::TooLong { what, n, unit: "bytes", most });
+        }
+        bounded(A_REASON, reason, MOST_REASON_BYTES).map(Self)
     }
 
-    /// As [`Reason::parse`], for text that Baton took out of a package: cut rather than refused.
+    /// As [`Reason::parse`], for a workflow's own sentence: at most [`Reason::SHOWN_CHARS`] characters.
+    pub fn parse_short(reason: &str) -> Result<Self, NameError> {
+        bounded(A_REASON, reason, Self::SHOWN_CHARS).map(Self)
+    }
+
+    /// As [`Reason::parse`], for text that Baton took out of a package: cut rather than refused. Where
+    /// it is cut, its end says so.
     pub fn shortened(text: &str) -> Option<Self> {
-        let cut: String =
-            text.trim().chars().filter(|it| *it != '\0').take(MOST_REASON_CHARS).collect();
-        if cut.is_empty() { None } else { Some(Self(cut)) }
+        const CUT: &str = " … [cut here: the package has the whole text]";
+        let mut text: String = text.trim().chars().filter(|it| *it != '\0').collect();
+        if text.len() > MOST_REASON_BYTES {
+            text.truncate(text.floor_char_boundary(MOST_REASON_BYTES - CUT.len()));
+            text.push_str(CUT);
+        }
+        if text.is_empty() { None } else { Some(Self(text)) }
+    }
+
+    /// The beginning of a reason, for lists; `None` where that is all of it.
+    pub fn excerpt(text: &str) -> Option<&str> {
+        text.char_indices().nth(Self::SHOWN_CHARS).map(|(end, _)| &text[..end])
     }
 }
 
@@ -394,10 +435,17 @@ mod tests {
     fn a_reason_is_trimmed_and_bounded() {
         assert_eq!(Reason::parse("  tests fail\n").unwrap().as_str(), "tests fail");
         assert!(Reason::parse(" \n").is_err());
-        assert!(Reason::parse(&"é".repeat(1000)).is_ok());
-        assert!(Reason::parse(&"é".repeat(1001)).is_err());
+        assert!(Reason::parse(&"é".repeat(32 * 1024)).is_ok());
+        assert!(Reason::parse(&"é".repeat(32 * 1024 + 1)).is_err());
         assert!(Reason::parse("a\0b").is_err());
-        assert_eq!(Reason::shortened(&"é".repeat(1001)).unwrap().as_str(), "é".repeat(1000));
+        let whole = "é".repeat(32 * 1024);
+        assert_eq!(Reason::shortened(&whole).unwrap().as_str(), whole);
+        let cut = Reason::shortened(&format!("{whole}é")).unwrap();
+        assert!(cut.as_str().len() <= Reason::MOST_BYTES, "{}", cut.as_str().len());
+        assert!(cut.as_str().ends_with("é … [cut here: the package has the whole text]"));
+        assert!(Reason::parse(cut.as_str()).is_ok());
+        assert_eq!(Reason::excerpt(&"é".repeat(1000)), None);
+        assert_eq!(Reason::excerpt(&"é".repeat(1001)), Some("é".repeat(1000).as_str()));
     }
 
     #[test]

@@ -50,11 +50,17 @@ impl Package {
         const MOST_FINDINGS: usize = 3;
         const MOST_CHARS: usize = 100;
         let findings = self.findings();
-        let short = |text: &str| text.chars().take(MOST_CHARS).collect::<String>();
+        let short = |text: &str| match text.char_indices().nth(MOST_CHARS) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.to_owned(),
+        };
         let word =
             |it: &ReviewFinding| format!("{} ({})", short(&it.location), short(&it.severity));
         let words: Vec<String> = findings.iter().take(MOST_FINDINGS).map(word).collect();
-        let more = if findings.len() > MOST_FINDINGS { ", …" } else { "" };
+        let more = match findings.len().saturating_sub(MOST_FINDINGS) {
+            0 => String::new(),
+            n => format!(", and {n} more in the package"),
+        };
         match findings.len() {
             0 => None,
             1 => Some(format!("1 finding: {}", words.join(", "))),
@@ -64,7 +70,6 @@ impl Package {
 
     /// Why the work cannot go on, where the sender gave no reason: its error, or what blocks it.
     pub fn trouble_in_words(&self) -> Option<String> {
-        const MOST_CHARS: usize = 500;
         let at = |paths: &[&str]| first_text(self.body(), paths);
         let error = at(&["error.message", "error"]);
         let (kind, words) = match error {
@@ -75,7 +80,7 @@ impl Package {
             }
         };
         let parts: Vec<&str> = [kind, words].into_iter().flatten().collect();
-        let words: String = parts.join(": ").chars().take(MOST_CHARS).collect();
+        let words = parts.join(": ");
         (!words.is_empty()).then_some(words)
     }
 
@@ -132,14 +137,18 @@ impl Package {
     }
 }
 
-/// One digest for a set of findings; `None` for an empty set.
+/// One digest for a set of findings; `None` for an empty set. Neither the order nor the case of a
+/// severity matters, nor how often one is listed.
 pub fn findings_hash(findings: &BTreeSet<ReviewFinding>) -> Option<Hash> {
     if findings.is_empty() {
         return None;
     }
+    let plain =
+        |it: &ReviewFinding| (it.location.trim().to_owned(), it.severity.trim().to_lowercase());
+    let findings: BTreeSet<(String, String)> = findings.iter().map(plain).collect();
     let mut digest = Sha256::new();
-    for finding in findings {
-        for field in [&finding.location, &finding.severity] {
+    for (location, severity) in &findings {
+        for field in [location, severity] {
             digest.update((field.len() as u64).to_be_bytes());
             digest.update(field);
         }

@@ -78,8 +78,12 @@ pub enum Refusal {
     AlreadyStale { handoff: HandoffNo },
     #[error("there is no step `{step}` that the run has been at; it has been at: {visited}")]
     NotVisited { step: StepId, visited: String },
-    #[error("there is no step `{step}` in the workflow; it has: {known}")]
-    NoSuchStep { step: StepId, known: String },
+    #[error("there is no step `{step}` in the workflow; {known}")]
+    NoSuchStep {
+        step: StepId,
+        /// The steps that there are, or the one that was probably meant.
+        known: String,
+    },
     #[error(
         "`{place}` is behind {gates}, which this work has not passed; hand it to `{first}` and on \
          from there{}",
@@ -115,7 +119,7 @@ pub enum Refusal {
     QuestionOpen { handoff: HandoffNo },
     #[error("{handoff} is no question, and there is none about it")]
     NotAQuestion { handoff: HandoffNo },
-    #[error("the lease of fencing token {fence} was lost: {handoff} {}", held_now(*current))]
+    #[error("{}", stale(*handoff, *fence, *current))]
     StaleFence { handoff: HandoffNo, fence: u32, current: Option<u32> },
     #[error(
         "a lease on this step was lost; accept {handoff}, or send the fencing token of your lease"
@@ -154,6 +158,23 @@ impl Refusal {
     /// The handoff that conflicts, if any.
     pub fn handoff(&self) -> Option<HandoffNo> {
         self.row().2.copied()
+    }
+
+    /// Every handoff that the message names by its label.
+    pub fn mentioned(&self) -> Vec<HandoffNo> {
+        let mut mentioned: Vec<HandoffNo> = self.handoff().into_iter().collect();
+        if let Self::NotHolder { whereabouts, .. }
+        | Self::NothingToSkip { whereabouts }
+        | Self::FrameOpen { whereabouts, .. } = self
+        {
+            let words = whereabouts.split(|it: char| !it.is_ascii_alphanumeric() && it != '-');
+            for no in words.filter_map(HandoffNo::parse_label) {
+                if !mentioned.contains(&no) {
+                    mentioned.push(no);
+                }
+            }
+        }
+        mentioned
     }
 
     fn row(&self) -> (&'static str, RefusalClass, Option<&HandoffNo>) {
@@ -243,8 +264,16 @@ fn before(due: Option<&Timestamp>) -> String {
     due.map_or_else(|| "at any time".to_owned(), |it| format!("before {it}"))
 }
 
-fn held_now(fence: Option<u32>) -> String {
-    fence.map_or_else(|| "is over".to_owned(), |it| format!("has fencing token {it} now"))
+fn stale(handoff: HandoffNo, fence: u32, current: Option<u32>) -> String {
+    match current {
+        Some(it) if it < fence => format!(
+            "fencing token {fence} was never given out: {handoff} has fencing token {it}; use that one"
+        ),
+        Some(it) => format!(
+            "the lease of fencing token {fence} was lost: {handoff} has fencing token {it} now"
+        ),
+        None => format!("the lease of fencing token {fence} was lost: {handoff} is over"),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -66,8 +66,8 @@ pub enum Meaning {
     Unknown,
 }
 
-/// How other systems name the two sides. Without them such a document would be taken for the
-/// holder's own.
+/// How other systems name the two sides, in a document that is otherwise one of ours. Without them
+/// it would be taken for the holder's own.
 const OTHER_SENDERS: &[&str] = &["from_agent", "fromAgent", "source_agent", "sourceAgent"];
 const OTHER_RECEIVERS: &[&str] = &["to_agent", "toAgent", "target_agent", "targetAgent"];
 
@@ -75,18 +75,32 @@ impl View {
     pub fn of(document: &Node) -> Self {
         let Shape { kind, body } = Shape::of(document);
         let owned = |paths: &[&str]| first_text(body, paths).map(str::to_owned);
+        let (sender, receiver, summary) = match kind {
+            DocumentKind::Other(it) => (it.sender(body), it.receiver(body), it.summary(body)),
+            DocumentKind::XmlHandoff
+            | DocumentKind::WorkflowComplete
+            | DocumentKind::MetadataBlock(_)
+            | DocumentKind::YamlHandoff
+            | DocumentKind::YamlGate
+            | DocumentKind::Acknowledgement(_)
+            | DocumentKind::Payload => (
+                owned(&[&["from.agent", "from", "agent"], OTHER_SENDERS].concat()),
+                owned(
+                    &[&["to.agent", "to", "handoff.next_agent", "next_agent"], OTHER_RECEIVERS]
+                        .concat(),
+                ),
+                owned(&["summary", "context.summary"]),
+            ),
+        };
         Self {
             kind,
-            sender: owned(&[&["from.agent", "from", "agent"], OTHER_SENDERS].concat()),
-            receiver: owned(
-                &[&["to.agent", "to", "handoff.next_agent", "next_agent"], OTHER_RECEIVERS]
-                    .concat(),
-            ),
+            sender,
+            receiver,
             external_id: owned(&["id", "handoff_id"]),
             subject: Subject::of(body),
             claim: OutcomeClaim::of(kind, body),
             next_phase: next_phase(kind, body).map(str::to_owned),
-            summary: owned(&["summary", "context.summary"]),
+            summary,
             reason: owned(&["to.reason", "reason", "feedback"]),
             context: owned(&["handoff.context", "context"]),
             decisions: parts::decisions(body),
@@ -116,6 +130,7 @@ pub(crate) fn next_phase(kind: DocumentKind, body: &Node) -> Option<&str> {
         | DocumentKind::YamlHandoff
         | DocumentKind::YamlGate
         | DocumentKind::Acknowledgement(_)
+        | DocumentKind::Other(_)
         | DocumentKind::Payload => None,
     }
 }
@@ -130,6 +145,7 @@ impl OutcomeClaim {
             DocumentKind::MetadataBlock(_) | DocumentKind::YamlHandoff | DocumentKind::YamlGate => {
                 &["status"]
             }
+            DocumentKind::Other(system) => return system.claim(body),
             DocumentKind::Acknowledgement(_) | DocumentKind::Payload => &[],
         };
         first_text(body, keys).map(Self::parse)

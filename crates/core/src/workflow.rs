@@ -184,6 +184,8 @@ pub struct Limits {
     pub retries: u32,
     /// Questions about one handoff before a person is asked.
     pub questions: u32,
+    /// How often one handoff is accepted and released before a person is asked.
+    pub releases: u32,
     /// How long any handoff may wait, unless its step says otherwise.
     pub expiry: Option<Expiry>,
     /// After this long an unanswered handoff is shown as stale.
@@ -196,6 +198,7 @@ impl Default for Limits {
             rounds: 3,
             retries: 2,
             questions: 3,
+            releases: 8,
             expiry: None,
             stale_after: SignedDuration::from_mins(30),
         }

@@ -2,7 +2,8 @@
 
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
-use baton_store::Version;
+use baton_store::{IdempotencyRecord, Version};
+use jiff::Timestamp;
 
 use crate::{Attempt, EngineError};
 
@@ -13,8 +14,9 @@ pub struct Caller {
     /// The idempotency key: makes a retry safe.
     pub key: Option<Key>,
     pub mode: CommandMode,
-    /// The version that the caller saw: a run that has moved since is not changed.
-    pub expected: Option<Version>,
+    /// The versions that the caller saw, any of which will do: a run that has moved since is not
+    /// changed. No run has a version of an empty list.
+    pub expected: Option<Vec<Version>>,
     /// The attempt that the caller belongs to, where it is an agent that a runner started.
     pub attempt: Option<Attempt>,
 }
@@ -35,6 +37,14 @@ pub struct Key {
     pub request: Hash,
 }
 
+impl Key {
+    /// The answer to the request, to be stored with what it does.
+    pub(crate) fn record(&self, answer: String, at: Timestamp) -> IdempotencyRecord {
+        let (scope, key, request) = (self.scope.clone(), self.key.clone(), self.request);
+        IdempotencyRecord { scope, key, request, answer, at }
+    }
+}
+
 impl Caller {
     /// A caller without an idempotency key that commits.
     pub fn new(principal: Principal) -> Self {
@@ -50,8 +60,10 @@ impl Caller {
 
     /// Refuses a run whose version is not the one that the caller saw.
     pub(crate) fn still_meant(&self, actual: Version) -> Result<(), EngineError> {
-        match self.expected {
-            Some(expected) if expected != actual => Err(EngineError::Outdated { expected, actual }),
+        match &self.expected {
+            Some(expected) if !expected.contains(&actual) => {
+                Err(EngineError::Outdated { expected: expected.clone(), actual })
+            }
             Some(_) | None => Ok(()),
         }
     }

@@ -11,6 +11,7 @@ use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_store::Definition;
 
+use baton_wire::project_file::ProjectFile;
 use baton_wire::suggest::{did_you_mean, nearest};
 
 use crate::error::EngineError;
@@ -20,7 +21,7 @@ pub struct Catalog {
     workflows: BTreeMap<WorkflowName, Entry>,
     agents: Agents,
     default: Option<WorkflowName>,
-    lint: Settings,
+    project: ProjectFile,
     left_out: Vec<LeftOutFile>,
 }
 
@@ -55,7 +56,8 @@ impl Catalog {
         default: Option<WorkflowName>,
     ) -> Self {
         let workflows = workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
-        Self { workflows, agents, default, lint: Settings::default(), left_out: Vec::new() }
+        let (project, left_out) = (ProjectFile::default(), Vec::new());
+        Self { workflows, agents, default, project, left_out }
     }
 
     /// With the files that are not used.
@@ -68,14 +70,26 @@ impl Catalog {
         &self.left_out
     }
 
+    /// With what the project sets for itself.
+    #[must_use]
+    pub fn with_project(self, project: ProjectFile) -> Self {
+        Self { project, ..self }
+    }
+
     /// With the project's linter settings.
     #[must_use]
-    pub fn with_lint(self, lint: Settings) -> Self {
-        Self { lint, ..self }
+    pub fn with_lint(mut self, lint: Settings) -> Self {
+        self.project.lint = lint;
+        self
+    }
+
+    /// What `baton.toml` says.
+    pub fn project(&self) -> &ProjectFile {
+        &self.project
     }
 
     pub fn lint(&self) -> &Settings {
-        &self.lint
+        &self.project.lint
     }
 
     pub fn agents(&self) -> &Agents {
@@ -111,7 +125,32 @@ impl Catalog {
         if name == "complete" {
             return format!("a run ends with a handoff to `{}`", AgentId::ORCHESTRATOR);
         }
-        self.hint_for_file(name).unwrap_or_else(|| did_you_mean(name, &names))
+        let hint = || {
+            let own = self.agents_of_default();
+            let near = nearest(name, &own).or_else(|| nearest(name, &names));
+            match (near, self.default.as_ref()) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, Some(workflow)) if !own.is_empty() => {
+                    let own: Vec<String> = own.iter().map(|it| format!("`{it}`")).collect();
+                    let own = own.join(", ");
+                    format!("`{workflow}` has {own}; `baton agent list` shows all")
+                }
+                (None, Some(_) | None) => did_you_mean(name, &names),
+            }
+        };
+        self.hint_for_file(name).unwrap_or_else(hint)
+    }
+
+    /// The agents at the steps of the project's workflow, in their order: the most likely ones.
+    fn agents_of_default(&self) -> Vec<&str> {
+        let entry = self.default.as_ref().and_then(|it| self.workflows.get(it));
+        let mut agents: Vec<&str> = Vec::new();
+        for agent in entry.iter().flat_map(|it| &it.workflow.steps).flat_map(|it| &it.agents) {
+            if !agents.contains(&agent.as_str()) {
+                agents.push(agent.as_str());
+            }
+        }
+        agents
     }
 
     fn hint_for_file(&self, name: &str) -> Option<String> {

@@ -8,6 +8,7 @@ use baton_core::package::{Format, Package};
 use baton_core::refusal::Refusal;
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::{HandoffRef, RunRef, RunRow};
+use baton_wire::suggest::nearest;
 
 use crate::attempts::AttemptCommand;
 use crate::cache::Loaded;
@@ -104,9 +105,9 @@ impl Engine {
         };
         match outcome {
             // A refused caller needs the handoff's current state, or that it does not exist.
-            Err(EngineError::Refused { refusal, handoff: None }) => {
+            Err(EngineError::Refused { refusal, handoff: None, numbers }) => {
                 let handoff = self.handoff(&HandoffRef::InRun(run, no)).await?;
-                Err(EngineError::Refused { refusal, handoff: Some(Box::new(handoff)) })
+                Err(EngineError::Refused { refusal, handoff: Some(Box::new(handoff)), numbers })
             }
             outcome => outcome,
         }
@@ -128,12 +129,21 @@ impl Engine {
             decide::decide(&loaded.run, &command, DecisionContext { files: Some(&files), ..ground })
         };
         let outcome = self.carry_out(caller, run, decide).await;
-        let Err(EngineError::Refused { refusal, handoff: None }) = outcome else { return outcome };
-        let handoff = match refusal.handoff() {
-            Some(no) => self.store.handoff(&HandoffRef::InRun(run, no)).await?.map(Box::new),
-            None => None,
+        let Err(EngineError::Refused { refusal, handoff: None, .. }) = outcome else {
+            return outcome;
         };
-        Err(EngineError::Refused { refusal, handoff })
+        let (mut handoff, mut numbers) = (None, Vec::new());
+        for no in refusal.mentioned() {
+            let Some(row) = self.store.handoff(&HandoffRef::InRun(run, no)).await? else {
+                continue;
+            };
+            numbers.push((no, row.number));
+            if refusal.handoff() == Some(no) {
+                handoff = Some(Box::new(row));
+            }
+        }
+        let refusal = nearest_step(refusal);
+        Err(EngineError::Refused { refusal, handoff, numbers: numbers.into() })
     }
 
     pub(crate) async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
@@ -212,7 +222,7 @@ impl Engine {
         let refusal = Refusal::RunFinished { status: row.run.status.name() };
         let last = HandoffRef::InRun(row.run.id, HandoffNo(row.run.n_handoffs));
         let handoff = self.store.handoff(&last).await?.map(Box::new);
-        Ok(EngineError::Refused { refusal, handoff })
+        Ok(EngineError::Refused { refusal, handoff, numbers: Box::default() })
     }
 
     pub(crate) async fn open_run(&self, story: &StoryKey) -> Result<Option<RunRow>, EngineError> {
@@ -222,4 +232,13 @@ impl Engine {
 
 pub(crate) fn nothing() -> Package {
     Package::new(Format::Json, "{}", Node::map([]))
+}
+
+/// With the step that was probably meant.
+fn nearest_step(refusal: Refusal) -> Refusal {
+    let Refusal::NoSuchStep { step, known } = refusal else { return refusal };
+    let steps: Vec<&str> = known.trim_start_matches("it has: ").split(", ").collect();
+    let near = nearest(step.as_str(), &steps).map(|it| format!("did you mean `{it}`? "));
+    let known = near.unwrap_or_default() + &known;
+    Refusal::NoSuchStep { step, known }
 }

@@ -10,11 +10,13 @@ use baton_store::{HandoffRow, StoreError, Version};
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The rules refuse the command.
-    #[error("{refusal}")]
+    #[error("{}", with_numbers(refusal, numbers))]
     Refused {
         refusal: Refusal,
         /// The current state of the handoff in question.
         handoff: Option<Box<HandoffRow>>,
+        /// What callers type for the handoffs that the refusal names by their labels.
+        numbers: Box<[(HandoffNo, u64)]>,
     },
     #[error("there is no handoff `{which}`")]
     NoSuchHandoff { which: String },
@@ -22,6 +24,11 @@ pub enum EngineError {
     NoSuchRun { which: String },
     #[error("story `{key}` has no run; `baton run start {}` starts one", shell_word(key.as_str()))]
     StoryWithoutRun { key: StoryKey },
+    #[error(
+        "there is no story `{key}`, which the document names; did you mean `{meant}`? Correct the \
+         document, or say that the story is new: `--new-story`, over HTTP `newStory=true`"
+    )]
+    MistypedStory { key: StoryKey, meant: StoryKey },
     #[error("there is no story `{key}`; {}", story_hint(key, near.as_ref()))]
     NoSuchStory {
         key: StoryKey,
@@ -35,8 +42,15 @@ pub enum EngineError {
         /// Spellings that are unambiguous.
         spellings: String,
     },
-    #[error("`{label}` is a label within a run; say which with `run`, or as `RUN/{label}`")]
-    WhichRun { label: String },
+    #[error(
+        "`{label}` is a label within a run; say which with `run`, or as {}",
+        or_run_label(label, candidates)
+    )]
+    WhichRun {
+        label: String,
+        /// The open runs that have such a handoff, each with its number.
+        candidates: Vec<(String, u64)>,
+    },
     #[error(transparent)]
     BadName(NameError),
     #[error("the story `{key}` is too large: {}", listed(problems))]
@@ -80,13 +94,15 @@ pub enum EngineError {
     )]
     SenderUnknown,
     #[error(
-        "no agent is at work on run {number}, so there is nothing in it to complete or take up"
+        "no handoff is open in run {number}, so there is nothing in it to complete or take up; \
+         `baton run show {number}` shows where it is"
     )]
     NothingAtHand { number: u64 },
     #[error(
-        "{handoff} is for `{to}`, who is not started with a prompt; `baton inbox` shows what people are asked"
+        "handoff {number} ({handoff}) is for `{to}`, who is not started with a prompt; `baton inbox` shows \
+         what people are asked"
     )]
-    NoPrompt { handoff: HandoffNo, to: AgentId },
+    NoPrompt { handoff: HandoffNo, number: u64, to: AgentId },
     #[error(
         "no server of this project is running, so there is no address for the agent; `baton serve` starts \
          one, `--url` gives another, and `--face cli` needs none"
@@ -96,10 +112,8 @@ pub enum EngineError {
         "the prompt of `{agent}` has names that Baton does not know: {unknown}; known: {known}"
     )]
     UnknownVariable { agent: AgentId, unknown: String, known: String },
-    #[error(
-        "the run is at version {}, not at {}; read it again", actual.0, expected.0
-    )]
-    Outdated { expected: Version, actual: Version },
+    #[error("the run is at version {}, not at {}; read it again", actual.0, any_of(expected))]
+    Outdated { expected: Vec<Version>, actual: Version },
     #[error("this idempotency key was used for another request; use a new one")]
     KeyReused,
     #[error(
@@ -147,6 +161,15 @@ pub enum ErrorClass {
     Unavailable,
 }
 
+/// `12`, or `12 or 14`.
+fn any_of(versions: &[Version]) -> String {
+    if versions.is_empty() {
+        return "any that was named".to_owned();
+    }
+    let versions: Vec<String> = versions.iter().map(|it| it.0.to_string()).collect();
+    versions.join(" or ")
+}
+
 impl EngineError {
     /// A stable code that callers may match on; the message may change, this may not.
     pub fn code(&self) -> &'static str {
@@ -154,7 +177,7 @@ impl EngineError {
             EngineError::Refused { refusal, .. } => refusal.code(),
             EngineError::NoSuchHandoff { .. } => "no_such_handoff",
             EngineError::NoSuchRun { .. } | EngineError::StoryWithoutRun { .. } => "no_such_run",
-            EngineError::NoSuchStory { .. } => "no_such_story",
+            EngineError::NoSuchStory { .. } | EngineError::MistypedStory { .. } => "no_such_story",
             EngineError::AmbiguousName { .. } => "ambiguous_name",
             EngineError::WhichRun { .. } => "which_run",
             EngineError::BadName(error) => error.code(),
@@ -194,6 +217,7 @@ impl EngineError {
             | EngineError::NoSuchRun { .. }
             | EngineError::StoryWithoutRun { .. }
             | EngineError::NoSuchStory { .. }
+            | EngineError::MistypedStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
             EngineError::BadDocument { .. }
             | EngineError::WhichRun { .. }
@@ -241,8 +265,45 @@ impl EngineError {
     }
 
     pub(crate) fn refused(refusal: Refusal) -> Self {
-        Self::Refused { refusal, handoff: None }
+        Self::Refused { refusal, handoff: None, numbers: Box::default() }
     }
+
+    /// A refusal about a handoff of which the row is at hand.
+    pub fn refused_about(refusal: Refusal, row: HandoffRow) -> Self {
+        let numbers = Box::new([(row.no, row.number)]);
+        Self::Refused { refusal, handoff: Some(Box::new(row)), numbers }
+    }
+}
+
+/// The refusal with what callers type beside each label: `handoff 3 (HO-002)`.
+fn with_numbers(refusal: &Refusal, numbers: &[(HandoffNo, u64)]) -> String {
+    let mut text = refusal.to_string();
+    for (no, number) in numbers.iter().filter(|(no, _)| refusal.mentioned().contains(no)) {
+        let label = no.label();
+        let mut named = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(&label) {
+            let (before, behind) = (&rest[..at], &rest[at + label.len()..]);
+            let is_longer = behind.starts_with(|it: char| it.is_ascii_digit());
+            named.push_str(before);
+            match is_longer {
+                true => named.push_str(&label),
+                false => named += &format!("handoff {number} ({label})"),
+            }
+            rest = behind;
+        }
+        named.push_str(rest);
+        text = named;
+    }
+    text
+}
+
+fn or_run_label(label: &str, candidates: &[(String, u64)]) -> String {
+    if candidates.is_empty() {
+        return format!("`RUN/{label}`");
+    }
+    let named = |(run, number): &(String, u64)| format!("`{run}/{label}` (handoff {number})");
+    candidates.iter().map(named).collect::<Vec<_>>().join(" or ")
 }
 
 fn listed(problems: &[Problem]) -> String {

@@ -121,7 +121,7 @@ mod tests {
                 }
                 .into(),
                 accepted(),
-                HandoffEvent::Released { handoff: NO, by, reason: None }.into(),
+                HandoffEvent::Released { handoff: NO, by, reason: None, is_counted: false }.into(),
             ],
             &expect![[r#"
                 handoff.accepted     accepted      accepted Some(1), ended None, acknowledged

@@ -41,7 +41,7 @@ impl Engine {
             },
         };
         let handoff = self.handoff(&HandoffRef::InRun(run, no)).await?;
-        Err(EngineError::Refused { refusal, handoff: Some(Box::new(handoff)) })
+        Err(EngineError::refused_about(refusal, handoff))
     }
 
     async fn hear_anew(

@@ -4,9 +4,12 @@
 //! it is refused: so a name that is valid today never silently changes its meaning. `run:2`,
 //! `story:2` and `handoff:2` are explicit, and an id is always an id.
 
-use baton_core::names::StoryKey;
-use baton_core::run::{HandoffId, HandoffNo, RunId};
-use baton_store::{HandoffRef, RunRef, RunRow};
+use baton_core::content::{Content, ContentKind};
+use baton_core::names::{AgentId, StoryKey};
+use baton_core::run::{HandoffId, HandoffNo, RunId, RunStatus};
+use baton_core::view::View;
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, RunFilter, RunRef, RunRow};
+use baton_wire::formats;
 use uuid::Uuid;
 
 use crate::{Engine, EngineError, RunTarget};
@@ -14,6 +17,11 @@ use crate::{Engine, EngineError, RunTarget};
 const RUN_PREFIX: &str = StoryKey::RUN_PREFIX;
 const STORY_PREFIX: &str = StoryKey::STORY_PREFIX;
 const HANDOFF_PREFIX: &str = StoryKey::HANDOFF_PREFIX;
+
+/// A sender's own id is searched for in the newest packages: there is no index of them.
+const MOST_SEARCHED: u32 = 100;
+/// As many runs as a person would choose from.
+const MOST_CANDIDATES: u32 = 5;
 
 impl Engine {
     /// The key that `KEY` or `story:KEY` stands for, whether such a story exists or not.
@@ -74,8 +82,9 @@ impl Engine {
         })
     }
 
-    /// A handoff by its number, its id, or its label within a run: `7`, `handoff:7` or
-    /// `RUN/HO-002`. Where the run is given too, the handoff has to belong to it.
+    /// A handoff by its number, its id, its label within a run (`7`, `handoff:7` or `RUN/HO-002`), its
+    /// sender's own id, its run or story (the one that is open there), or `RUN/AGENT` (the open one
+    /// that the agent received). Where the run is given too, the handoff has to belong to it.
     pub(crate) async fn handoff_named(
         &self,
         name: &str,
@@ -85,21 +94,90 @@ impl Engine {
         let which = match (name.parse(), Uuid::parse_str(name), name.rsplit_once('/')) {
             (Ok(number), _, _) => HandoffRef::Number(number),
             (_, Ok(id), _) => HandoffRef::Id(HandoffId(id)),
-            (Err(_), Err(_), Some((within, label))) => {
+            (Err(_), Err(_), Some((within, label))) if HandoffNo::parse_label(label).is_some() => {
                 let no = label_of(name, label)?;
                 HandoffRef::InRun(self.run_named(within).await?.run.id, no)
             }
-            (Err(_), Err(_), None) => {
-                let no = label_of(name, name)?;
-                let which_run = || EngineError::WhichRun { label: name.to_owned() };
-                return Ok(HandoffRef::InRun(run.ok_or_else(which_run)?, no));
-            }
+            (Err(_), Err(_), _) => match (HandoffNo::parse_label(name), run) {
+                (Some(no), Some(run)) => return Ok(HandoffRef::InRun(run, no)),
+                (Some(no), None) => return Err(self.which_run(no).await?),
+                (None, run) => self.handoff_otherwise_named(name, run).await?,
+            },
         };
         // A handoff named with a run must belong to it.
         if let Some(run) = run {
             self.handoff_in(&RunTarget::Run(RunRef::Id(run)), &which).await?;
         }
         Ok(which)
+    }
+
+    /// By what is neither number, id nor label. Baton's own names come first.
+    async fn handoff_otherwise_named(
+        &self,
+        name: &str,
+        run: Option<RunId>,
+    ) -> Result<HandoffRef, EngineError> {
+        if let Some(row) = found(self.run_named(name).await)? {
+            let number = row.number;
+            let current = row.run.current().map(|it| it.no);
+            let no = current.ok_or(EngineError::NothingAtHand { number })?;
+            return Ok(HandoffRef::InRun(row.run.id, no));
+        }
+        if let Some((within, agent)) = name.rsplit_once('/')
+            && let Ok(agent) = AgentId::parse(agent)
+            && let Some(row) = found(self.run_named(within).await)?
+            && let Some(received) = row.run.handoffs.iter().rev().find(|it| it.to.agent == agent)
+        {
+            return Ok(HandoffRef::InRun(row.run.id, received.no));
+        }
+        match self.handoff_of_sender_id(name, run).await? {
+            Some(row) => Ok(HandoffRef::InRun(row.run, row.no)),
+            None => Err(EngineError::NoSuchHandoff { which: name.to_owned() }),
+        }
+    }
+
+    /// The handoff to which its sender gave this id: the open one, else the only one.
+    async fn handoff_of_sender_id(
+        &self,
+        name: &str,
+        run: Option<RunId>,
+    ) -> Result<Option<HandoffRow>, EngineError> {
+        let (order, limit) = (Order::NewestFirst, MOST_SEARCHED);
+        let filter = HandoffFilter { run, order, limit, ..HandoffFilter::default() };
+        let mut found: Vec<HandoffRow> = Vec::new();
+        for row in self.store.handoffs(&filter).await? {
+            let Some(package) = row.package else { continue };
+            let Ok(texts) = self.whole_texts(row.run, [package]).await else { continue };
+            if texts.content(package).is_some_and(|it| sender_id(it, name)) {
+                found.push(row);
+            }
+        }
+        let n_open = found.iter().filter(|it| it.state.is_open()).count();
+        if n_open == 1 {
+            found.retain(|it| it.state.is_open());
+        }
+        match found.as_slice() {
+            [] => Ok(None),
+            [_] => Ok(found.pop()),
+            [one, other, ..] => {
+                let what = format!("handoff {} and handoff {}", other.number, one.number);
+                let spellings = [other.number.to_string(), one.number.to_string()];
+                Err(ambiguous(name, what, spellings))
+            }
+        }
+    }
+
+    /// A label without a run: what could be meant.
+    async fn which_run(&self, no: HandoffNo) -> Result<EngineError, EngineError> {
+        let statuses = vec![RunStatus::Open, RunStatus::Paused];
+        let filter = RunFilter { statuses, limit: MOST_CANDIDATES, ..RunFilter::default() };
+        let mut candidates = Vec::new();
+        for row in self.store.runs(&filter).await? {
+            if let Some(handoff) = self.store.handoff(&HandoffRef::InRun(row.run.id, no)).await? {
+                candidates.push((self.name_of_run(&row).await?, handoff.number));
+            }
+        }
+        Ok(EngineError::WhichRun { label: no.label(), candidates })
     }
 
     /// `run:REST`, which may also be the key of a story from before this spelling.
@@ -193,6 +271,23 @@ impl Engine {
 fn label_of(name: &str, label: &str) -> Result<HandoffNo, EngineError> {
     let no_such = || EngineError::NoSuchHandoff { which: name.to_owned() };
     HandoffNo::parse_label(label).ok_or_else(no_such)
+}
+
+/// Whether the sender of a package gave its handoff this id.
+fn sender_id(content: &Content, name: &str) -> bool {
+    let ContentKind::Package { format, .. } = content.kind else { return false };
+    content.text.contains(name)
+        && formats::decode(format, &content.text)
+            .is_ok_and(|it| View::of(&it).external_id.as_deref() == Some(name))
+}
+
+/// `None` where there is no such run.
+fn found(row: Result<RunRow, EngineError>) -> Result<Option<RunRow>, EngineError> {
+    match row {
+        Ok(row) => Ok(Some(row)),
+        Err(EngineError::NoSuchRun { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn two_runs(name: &str, row: &RunRow, story: &StoryKey) -> EngineError {

@@ -65,13 +65,7 @@ impl CommandResult {
             adopted: self.adopted,
             touched: self.rows.iter().map(|it| (it.no.0, it.state.name().to_owned())).collect(),
         };
-        IdempotencyRecord {
-            scope: key.scope.clone(),
-            key: key.key.clone(),
-            request: key.request,
-            answer: serde_json::to_string(&stored).unwrap_or_default(),
-            at: self.at,
-        }
+        key.record(serde_json::to_string(&stored).unwrap_or_default(), self.at)
     }
 
     /// The result of a repeated command without its rows, and the handoffs that they are of.

@@ -17,6 +17,7 @@ use baton_store::{
 };
 use jiff::Timestamp;
 
+use crate::repository::Repository;
 use crate::{Caller, Catalog, CommandResult, Engine, EngineError, Feed, LookAlikes, RunTarget};
 
 /// What one caller reads.
@@ -48,6 +49,11 @@ impl<'a> Reader<'a> {
 
     pub fn now(self) -> Timestamp {
         self.engine.clock.now()
+    }
+
+    /// The project's git repository, with the branch of a story.
+    pub async fn repository(self, branch: &str) -> Repository {
+        self.engine.repository(branch).await
     }
 
     /// A new one each time.
@@ -97,6 +103,11 @@ impl<'a> Reader<'a> {
     /// As [`Reader::handoff`], where the handoff may not exist.
     pub async fn find_handoff(self, which: &HandoffRef) -> Result<Option<HandoffRow>, EngineError> {
         Ok(self.engine.store.handoff(which).await?)
+    }
+
+    /// The run of a command result, as it was then where the command is repeated.
+    pub async fn run_after(self, result: &CommandResult) -> Result<RunRow, EngineError> {
+        self.engine.run_after(result).await
     }
 
     /// A handoff of a command result, as it was then.

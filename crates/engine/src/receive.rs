@@ -26,6 +26,8 @@ pub struct DocumentHints {
     /// The handoff that the document accepts or ends.
     pub handoff: Option<HandoffRef>,
     pub story: Option<StoryKey>,
+    /// A story that the document names is new, however much its key looks like another's.
+    pub new_story: bool,
     /// For a new run.
     pub workflow: Option<WorkflowName>,
     /// The sender, where the document names none.
@@ -141,7 +143,7 @@ impl Engine {
             (None, None) => None,
         };
         let Some(to) = receiver else {
-            let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: NO_END.into() })?;
+            let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: no_end(view) })?;
             return self.end_step(caller, package, view, hints, outcome).await;
         };
         let within = self.meant(view, hints).await?;
@@ -221,7 +223,9 @@ impl Engine {
             return Ok(RunTarget::Story { key, workflow });
         }
         if let Some(key) = view.subject.key() {
-            return Ok(RunTarget::Story { key: self.story_key(&key).await?, workflow });
+            let key = self.story_key(&key).await?;
+            self.refuse_slip(&key, named_sender(view, hints)?.as_ref(), hints).await?;
+            return Ok(RunTarget::Story { key, workflow });
         }
         let suffix = view.subject.suffix();
         if let Some(suffix) = &suffix {
@@ -249,6 +253,7 @@ impl Engine {
             | DocumentKind::MetadataBlock(_)
             | DocumentKind::YamlHandoff
             | DocumentKind::YamlGate
+            | DocumentKind::Other(_)
             | DocumentKind::Payload => named_sender(view, hints)?,
         };
         let mut fitting = match &sender {
@@ -267,7 +272,7 @@ impl Engine {
     }
 
     /// Open runs that an agent has to move: the baton is offered to it, or it holds it.
-    async fn runs_with(&self, agent: &AgentId) -> Result<Vec<RunRow>, EngineError> {
+    pub(crate) async fn runs_with(&self, agent: &AgentId) -> Result<Vec<RunRow>, EngineError> {
         let states = [run::State::Pending, run::State::Accepted];
         let filter = HandoffFilter {
             to: Some(agent.clone()),
@@ -398,7 +403,24 @@ fn is_of_another(story: &str, suffix: Option<&str>) -> bool {
     suffix.is_some_and(|it| is_issue && !story.ends_with(it))
 }
 
-const NO_END: &str = "it names no receiver, and no outcome with which its step would have ended";
+/// Why a document neither goes to an agent nor ends a step, and what to add.
+fn no_end(view: &View) -> String {
+    const NO_END: &str = "names no receiver, and no outcome with which its step would have ended";
+    match view.kind {
+        DocumentKind::Other(system) => {
+            format!("it looks like {}, which {NO_END}: add `to_agent`", system.title())
+        }
+        DocumentKind::Payload => {
+            format!("it {NO_END}: add `to_agent`, or name the receiver with `to`")
+        }
+        DocumentKind::XmlHandoff
+        | DocumentKind::WorkflowComplete
+        | DocumentKind::MetadataBlock(_)
+        | DocumentKind::YamlHandoff
+        | DocumentKind::YamlGate
+        | DocumentKind::Acknowledgement(_) => format!("it {NO_END}"),
+    }
+}
 
 /// A fencing token needs a held handoff: a sender that holds nothing any more is refused.
 fn token(row: Option<&RunRow>, hints: &DocumentHints) -> Result<Option<Token>, EngineError> {

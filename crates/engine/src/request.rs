@@ -127,7 +127,12 @@ impl Engine {
         };
         let key = match (&hints.story, request.text("storyId")) {
             (Some(key), _) => key.clone(),
-            (None, Some(key)) => self.story_key(key).await?,
+            (None, Some(key)) => {
+                let key = self.story_key(key).await?;
+                let sender = request.text("fromAgent").and_then(|it| AgentId::parse(it).ok());
+                self.refuse_slip(&key, sender.as_ref(), hints).await?;
+                key
+            }
             (None, None) => return Err(missing("storyId")),
         };
         Ok(RunTarget::Story { key, workflow })

@@ -3,12 +3,15 @@
 use baton_core::document::{Node, Number};
 use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
-use baton_core::run::RunStatus;
+use baton_core::run::{RunId, RunStatus};
 use baton_core::story::{Story, branch_for_key};
-use baton_store::{AppendError, IdempotencyRecord, StoryRow};
+use baton_store::{AppendError, IdempotencyRecord, StoreError, StoryRow};
 use baton_wire::suggest::nearest;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-use crate::{Caller, CommandMode, Engine, EngineError};
+use crate::{Caller, CommandMode, Engine, EngineError, Key};
 
 /// How many candidates are read together; usually the first one is ready.
 const PAGE: u32 = 50;
@@ -16,6 +19,55 @@ const PAGE: u32 = 50;
 const MOST_COMPARED: u32 = 50;
 /// How many dependencies of one story are looked up.
 const MOST_LOOKED_AT: usize = 100;
+
+/// A story that was written over, or added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedStory {
+    /// The story, and what had become of it by then.
+    pub row: StoryRow,
+    pub is_new: bool,
+}
+
+/// [`SavedStory`] as its idempotency record has it: all that the repeated request does not say.
+#[derive(Serialize, Deserialize)]
+struct StoredStory {
+    is_new: bool,
+    created_at: Timestamp,
+    run: Option<(Uuid, String)>,
+}
+
+impl SavedStory {
+    fn encoded(&self) -> String {
+        let run = self.row.latest.map(|(run, status)| (run.0, status.name().to_owned()));
+        let stored = StoredStory { is_new: self.is_new, created_at: self.row.created_at, run };
+        serde_json::to_string(&stored).unwrap_or_default()
+    }
+
+    fn repeated(key: &Key, first: &IdempotencyRecord, story: &Story) -> Result<Self, EngineError> {
+        if first.request != key.request {
+            return Err(EngineError::KeyReused);
+        }
+        let damaged = || StoreError::Damaged { what: "an answer that was given before".to_owned() };
+        let stored: StoredStory = serde_json::from_str(&first.answer).map_err(|_| damaged())?;
+        let latest = match stored.run {
+            Some((run, status)) => {
+                Some((RunId(run), RunStatus::from_name(&status).ok_or_else(damaged)?))
+            }
+            None => None,
+        };
+        let row = StoryRow { story: story.clone(), created_at: stored.created_at, latest };
+        Ok(Self { row, is_new: stored.is_new })
+    }
+}
+
+/// Why a story with an idempotency key was not written.
+fn not_written(error: AppendError) -> EngineError {
+    match error {
+        AppendError::Store(error) => error.into(),
+        AppendError::Repeated(_) => EngineError::KeyReused,
+        AppendError::Conflict | AppendError::OpenRunExists(_) => EngineError::Contended,
+    }
+}
 
 impl Engine {
     /// Adds a story: true where it is added, was added by the same request, or would be; false where
@@ -29,14 +81,8 @@ impl Engine {
                 CommandMode::DryRun => Ok(self.store.story(&story.key).await?.is_none()),
             };
         };
-        let answered = IdempotencyRecord {
-            scope: key.scope.clone(),
-            key: key.key.clone(),
-            request: key.request,
-            // The story is the whole answer.
-            answer: String::new(),
-            at: self.clock.now(),
-        };
+        // The request is the answer, but for the time.
+        let answered = key.record(String::new(), self.clock.now());
         let added = match caller.mode {
             CommandMode::Commit => self.store.add_story_once(story, &answered).await,
             CommandMode::DryRun => match self.store.answered(&key.scope, &key.key).await? {
@@ -47,18 +93,48 @@ impl Engine {
         match added {
             Ok(is_new) => Ok(is_new),
             Err(AppendError::Repeated(first)) if first.request == key.request => Ok(true),
-            Err(AppendError::Repeated(_)) => Err(EngineError::KeyReused),
-            Err(AppendError::Store(error)) => Err(error.into()),
-            Err(AppendError::Conflict | AppendError::OpenRunExists(_)) => {
-                Err(EngineError::Contended)
-            }
+            Err(error) => Err(not_written(error)),
         }
     }
 
-    pub async fn save_story(&self, caller: &Caller, story: &Story) -> Result<(), EngineError> {
+    /// Overwrites the story of that key, or adds it. A repeated request changes nothing, and gets the
+    /// result that it got first.
+    pub async fn save_story(
+        &self,
+        caller: &Caller,
+        story: &Story,
+    ) -> Result<SavedStory, EngineError> {
         self.not_for_attempts(caller, "save")?;
         check_size(story)?;
-        Ok(self.store.save_story(story, self.clock.now()).await?)
+        if let Some(saved) = self.saved_before(caller, story).await? {
+            return Ok(saved);
+        }
+        let now = self.clock.now();
+        let there = self.store.story(&story.key).await?;
+        let is_new = there.is_none();
+        let (created_at, latest) = there.map_or((now, None), |it| (it.created_at, it.latest));
+        let saved =
+            SavedStory { row: StoryRow { story: story.clone(), created_at, latest }, is_new };
+        let Some(key) = &caller.key else {
+            self.store.save_story(story, now).await?;
+            return Ok(saved);
+        };
+        match self.store.save_story_once(story, &key.record(saved.encoded(), now)).await {
+            Ok(()) => Ok(saved),
+            Err(AppendError::Repeated(first)) => SavedStory::repeated(key, &first, story),
+            Err(error) => Err(not_written(error)),
+        }
+    }
+
+    /// The result of the same [`Engine::save_story`] before, if there was one.
+    pub async fn saved_before(
+        &self,
+        caller: &Caller,
+        story: &Story,
+    ) -> Result<Option<SavedStory>, EngineError> {
+        let Some(key) = &caller.key else { return Ok(None) };
+        let first = self.store.answered(&key.scope, &key.key).await?;
+        first.map(|it| SavedStory::repeated(key, &it, story)).transpose()
     }
 
     /// The next story to start: it has had no run and its dependencies are finished; highest
@@ -113,7 +189,7 @@ impl Engine {
     }
 
     /// The story whose key is nearest to a mistyped one: of those that are open, and of some others.
-    async fn near_story(&self, key: &StoryKey) -> Result<Option<StoryKey>, EngineError> {
+    pub(crate) async fn near_story(&self, key: &StoryKey) -> Result<Option<StoryKey>, EngineError> {
         let (open, _) = self.store.open_runs_ending("", MOST_COMPARED).await?;
         let waiting = self.store.stories_to_begin(None, MOST_COMPARED).await?;
         let open = open.into_iter().map(|it| it.run.story);

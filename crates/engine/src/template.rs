@@ -20,9 +20,7 @@ impl Reader<'_> {
         let asked = TemplateRequest { handoff: row.no, to, outcome };
         let catalog = self.engine.catalog();
         let ground = self.engine.ground(&catalog, &loaded.workflow);
-        decide::template(&loaded.run, &asked, ground).map_err(|refusal| EngineError::Refused {
-            refusal,
-            handoff: Some(Box::new(row.clone())),
-        })
+        decide::template(&loaded.run, &asked, ground)
+            .map_err(|refusal| EngineError::refused_about(refusal, row.clone()))
     }
 }

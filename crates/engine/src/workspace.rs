@@ -10,6 +10,7 @@ use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::HandoffRef;
 
+use crate::repository::Repository;
 use crate::{Engine, EngineError, stored};
 
 /// Access to the disk with the work's files. It may block.
@@ -21,6 +22,9 @@ pub trait Workspace: Send + Sync {
     fn facts_in_run(&self, _run: RunId, document: &Node) -> Facts {
         self.facts(document)
     }
+
+    /// The git repository of the work, with the branch of a story.
+    fn repository(&self, branch: &str) -> Repository;
 }
 
 impl Engine {

@@ -36,6 +36,37 @@ pub(crate) fn patterns() -> Vec<Pattern> {
         output("yaml", |n| series("", |_| "handoff:\n  from: a\n".into(), END, n)),
         output("yaml_that_does_not_read", |n| series("", |_| "handoff:\n  a: [\n".into(), END, n)),
         output("yaml_documents", |n| series("", |_| "---\nhandoff:\n".into(), END, n)),
+        output("fences_of_markdown", |n| {
+            series("", |_| "```md\n> {\n<!-- a -->\n```\n".into(), END, n)
+        }),
+        output("quotes", |n| series("", |_| "> <handoff>\n".into(), END, n)),
+        output("quotes_and_lines", |n| series("", |_| "> {\nx\n".into(), END, n)),
+        output("quotes_in_quotes", |n| series("", |_| "> ".into(), END, n)),
+        output("quotes_in_quotes_on_lines", |n| {
+            series("", |it| format!("{}{{\n", "> ".repeat(it % 50)), END, n)
+        }),
+        output("list_items", |n| series("", |_| "- ```yaml\n  handoff:\n  ```\n".into(), END, n)),
+        output("lists_in_lists", |n| series("", |_| "- ".into(), END, n)),
+        output("lists_in_lists_on_lines", |n| {
+            series("", |it| format!("{}- a\n", "  ".repeat(it % 50)), END, n)
+        }),
+        output("comments_on_lines", |n| series("", |_| "<!-- a\n".into(), END, n)),
+        output("comments_that_end", |n| series("", |_| "<!-- {\n-->\n{\n".into(), END, n)),
+        output("rules", |n| series("", |_| "---\na: b\n".into(), END, n)),
+        output("rules_around_handoffs", |n| {
+            series("", |_| "---\nfrom: a\nto: b\nnext_steps: c\n".into(), END, n)
+        }),
+        output("envelopes", |n| {
+            series("", |_| "{\"result\":\"<handoff><a></handoff>\"}\n".into(), END, n)
+        }),
+        output("envelopes_of_lines", |n| {
+            series("{\"result\":\"", |_| "<handoff>\\n{\\n> {\\n".into(), "\"}", n)
+        }),
+        output("envelopes_of_objects", |n| {
+            series("{\"content\":[", |_| "{\"text\":\"{}\"},".into(), "{}]}", n)
+        }),
+        output("lists_of_envelopes", |n| series("[", |_| "{\"text\":\"> {}\"},".into(), "{}]", n)),
+        output("escapes", |n| series("{\"text\":\"", |_| "\\\\\\\"".into(), "\"}", n)),
         output("headings", |n| series("", |_| "## Metadata\n".into(), END, n)),
         output("colours", |n| series("", |_| "\u{1b}[31ma\u{1b}[0m".into(), END, n)),
         output("colours_that_do_not_end", |n| series("", |_| "\u{1b}[".into(), END, n)),

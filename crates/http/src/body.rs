@@ -2,8 +2,9 @@
 
 use axum::body::Body;
 use baton_core::document::Node;
+use baton_core::document::kind::DocumentKind;
 use baton_core::package::{Format, Package};
-use baton_wire::json;
+use baton_wire::{formats, json};
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -82,6 +83,23 @@ pub(crate) fn package(raw: Option<&RawValue>) -> Result<Package, ApiProblem> {
     }
     let document = json::parse(text)?;
     Ok(Package::new(Format::Json, text, document))
+}
+
+/// As [`package`]; a text may be a whole document in another format, such as Markdown with a metadata
+/// block. Any other text stays a text.
+pub(crate) fn package_or_document(raw: Option<&RawValue>) -> Result<Package, ApiProblem> {
+    let package = package(raw)?;
+    let Node::Text(text) = package.document.as_ref() else { return Ok(package) };
+    let format = formats::guess(text).filter(|it| *it != Format::Json);
+    let Some(document) = format.and_then(|it| formats::decode(it, text).ok()) else {
+        return Ok(package);
+    };
+    let is_document =
+        format == Some(Format::Markdown) || DocumentKind::of(&document) != DocumentKind::Payload;
+    match format {
+        Some(format) if is_document => Ok(Package::new(format, text.as_str(), document)),
+        Some(_) | None => Ok(package),
+    }
 }
 
 /// Explains why a body was refused: not JSON, an unknown or missing field, or one of the wrong

@@ -12,7 +12,8 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::lookup::not_found;
-use crate::openapi::{ReadProblems, escaped};
+use crate::openapi::ReadProblems;
+use crate::page::{Html, fixed_page, markdown};
 use crate::params::Named;
 use crate::pipeline::Typed;
 use crate::problem::ApiProblem;
@@ -21,19 +22,24 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))
 }
 
-/// Lists the error codes; each has a page at `/errors/CODE`.
+/// Lists the error codes.
+///
+/// Each has a page at `/errors/CODE`.
 #[utoipa::path(get, path = "/errors", operation_id = "listErrors", tag = "server",
-    responses((status = 200, body = Page<String>), ReadProblems))]
+    responses((status = 200, description = "Every code", body = Page<String>), ReadProblems))]
 async fn list() -> Typed<Page<String>> {
     let items = ERROR_PAGES.iter().map(|(code, _)| (*code).to_owned()).collect();
     Typed(Page { items, next: None })
 }
 
-/// Explains an error code: what it means, and what to do. HTML for browsers, else Markdown.
+/// Explains an error code.
+///
+/// What it means, and what to do. HTML for browsers, else Markdown.
 #[utoipa::path(get, path = "/errors/{code}", operation_id = "explainError", tag = "server",
     params(("code" = String, Path, description = "The `code` of a problem")),
     responses(
-        (status = 200, content((String = "text/markdown"), (String = "text/html"))),
+        (status = 200, description = "The page of the code",
+            content((String = "text/markdown"), (String = "text/html"))),
         ReadProblems))]
 async fn get(Named(code): Named, headers: HeaderMap) -> Result<Response, ApiProblem> {
     let Some(page) = error_page(&code) else {
@@ -42,9 +48,11 @@ async fn get(Named(code): Named, headers: HeaderMap) -> Result<Response, ApiProb
     };
     let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let (kind, text) = if accepted.contains("text/html") {
-        let head = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n";
-        let (title, page) = (escaped(&code), escaped(page));
-        let body = format!("{head}<title>Baton: {title}</title>\n<pre>{page}</pre>\n</html>\n");
+        let mut main = Html::default();
+        main.raw("<section class=\"run prose-page\">");
+        markdown::render(&mut main, page);
+        main.raw("</section>");
+        let body = fixed_page(&code, main);
         ("text/html; charset=utf-8", body)
     } else {
         ("text/markdown; charset=utf-8", page.to_owned())

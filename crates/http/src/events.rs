@@ -44,7 +44,7 @@ use crate::query::Query;
 use crate::scope::RequestScope;
 
 /// How long a disconnected subscriber waits before it reconnects.
-const RETRY: &str = "retry: 1000\n\n";
+const RETRY: &str = "retry: 1000\n";
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(pipeline)).routes(routes!(native))
@@ -59,18 +59,39 @@ struct EventsQuery {
     run: Option<String>,
 }
 
-/// Live events in the pipeline API's form: server-sent events without a name, each `{type, data}`.
-#[utoipa::path(get, path = "/api/events", operation_id = "pipelineEvents", tag = "pipeline",
-    params(EventsQuery, ("last-event-id" = Option<String>, Header)),
-    responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "it only describes what `open` reads")]
+struct LastEventId {
+    /// The id of the last event that the client received; `0.0` for everything from the beginning.
+    #[param(rename = "Last-Event-ID", required = false)]
+    last: String,
+}
+
+/// Streams events in the pipeline API's form.
+///
+/// Server-sent events without a name, each `{type, data}`. After a disconnection, `Last-Event-ID`
+/// resumes where the stream broke off.
+#[utoipa::path(get, path = "/api/events", operation_id = "pipelineStreamEvents", tag = "pipeline",
+    params(EventsQuery, LastEventId),
+    responses(
+        (status = 200, description = "A stream without an end; a comment every 15 s keeps it open",
+            body = String, content_type = "text/event-stream"),
+        ReadProblems))]
 async fn pipeline(app: RequestScope, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
     open(app, Dialect::Pipeline, uri, headers).await
 }
 
-/// Live events: server-sent events by name.
-#[utoipa::path(get, path = "/api/v1/events", operation_id = "listenToEvents", tag = "events",
-    params(EventsQuery, ("last-event-id" = Option<String>, Header)),
-    responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
+/// Streams events.
+///
+/// Server-sent events by name. The first is a `snapshot`; after a disconnection, `Last-Event-ID`
+/// resumes where the stream broke off.
+#[utoipa::path(get, path = "/api/v1/events", operation_id = "streamEvents", tag = "events",
+    params(EventsQuery, LastEventId),
+    responses(
+        (status = 200, description = "A stream without an end; a comment every 15 s keeps it open",
+            body = String, content_type = "text/event-stream"),
+        ReadProblems))]
 async fn native(app: RequestScope, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
     open(app, Dialect::Native, uri, headers).await
 }
@@ -103,9 +124,10 @@ async fn open(
             }
         },
     };
-    let first = Some(Bytes::from(format!("{RETRY}{first}")));
+    let first = (!first.is_empty()).then(|| Bytes::from(first));
+    let source = StreamSource::Store;
     let stream =
-        Stream { app, face, run, first, cursor, tidings, source: StreamSource::Store, place };
+        Stream { app, face, run, first, retry: Some(RETRY), cursor, tidings, source, place };
     let bytes = unfold(stream, async |mut stream| {
         let bytes = stream.next().await?;
         Some((Ok::<_, Infallible>(bytes), stream))

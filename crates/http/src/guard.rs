@@ -8,8 +8,8 @@ use std::sync::Arc;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, EXPECT, HOST, ORIGIN,
-    REFERER, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    COOKIE, EXPECT, HOST, ORIGIN, REFERER, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
@@ -20,6 +20,7 @@ use crate::App;
 use crate::heavy::Heavy;
 use crate::limits::ServerLimits;
 use crate::page;
+use crate::preconditions;
 use crate::problem::ApiProblem;
 use crate::receive::{ReceivedBody, drain};
 use crate::serve::TwoLengths;
@@ -74,10 +75,18 @@ impl Origins {
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
+    let is_navigation = is_navigation(&request);
     let mut response = match refuse(&app, &request) {
-        Ok(()) => answer(&app, request, route.as_ref(), next).await,
+        Ok(()) => {
+            let known = preconditions::known_tags(&request);
+            let response = answer(&app, request, route.as_ref(), next).await;
+            preconditions::unless_known(known.as_ref(), response)
+        }
         Err(problem) => turned_away(request, problem).await,
     };
+    if is_navigation {
+        response = page::with_problem_page(&app, response);
+    }
     protect(response.headers_mut());
     // So that a client can tell Baton from any other server at that address.
     let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
@@ -174,7 +183,9 @@ fn refuse(app: &App, request: &Request) -> Result<(), ApiProblem> {
         Some("cross-site" | "same-site") if is_visit(request) => {}
         Some(_) | None => return foreign(),
     }
-    check_content_type(request)
+    check_content_type(request)?;
+    check_encoding(headers)?;
+    app.conditional.check(request)
 }
 
 /// True for a person who opens a page, by a link or by its address. Pages change nothing.
@@ -184,6 +195,19 @@ fn is_visit(request: &Request) -> bool {
         && text(headers, "sec-fetch-mode") == Some("navigate")
         && text(headers, "sec-fetch-dest") == Some("document")
         && page::is_page(request.uri().path())
+}
+
+/// True for a browser that shows the response to a person; scripts and programs read problems as
+/// JSON.
+fn is_navigation(request: &Request) -> bool {
+    let headers = request.headers();
+    let accepted = text(headers, ACCEPT.as_str()).unwrap_or_default();
+    let is_browser = match text(headers, "sec-fetch-mode") {
+        Some(mode) => mode == "navigate",
+        // Not sent to a host without a certificate; every browser accepts this type by default.
+        None => accepted.contains("application/xhtml+xml"),
+    };
+    request.method() == Method::GET && accepted.contains("text/html") && is_browser
 }
 
 /// Any page can send a form without a preflight, and curl without a header looks the same. Only the
@@ -205,6 +229,31 @@ fn check_content_type(request: &Request) -> Result<(), ApiProblem> {
     }
     let message = format!("send one of {}", OURS[..4].join(", "));
     Err(ApiProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message))
+}
+
+/// A body is read as it arrives, as UTF-8.
+fn check_encoding(headers: &HeaderMap) -> Result<(), ApiProblem> {
+    let refused = |message: String| {
+        ApiProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message)
+    };
+    for value in headers.get_all(CONTENT_ENCODING) {
+        let coding = value.to_str().unwrap_or("?");
+        if !coding.trim().eq_ignore_ascii_case("identity") {
+            let message =
+                format!("a body with `Content-Encoding: {coding}` is not read; send it without");
+            return Err(refused(message));
+        }
+    }
+    let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let parameters = kind.split(';').skip(1).filter_map(|it| it.split_once('='));
+    let charset =
+        parameters.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    let Some((_, charset)) = charset else { return Ok(()) };
+    let charset = charset.trim().trim_matches('"');
+    if ["utf-8", "utf8", "us-ascii"].iter().any(|it| charset.eq_ignore_ascii_case(it)) {
+        return Ok(());
+    }
+    Err(refused(format!("a body in `{charset}` is not read; send UTF-8")))
 }
 
 fn protect(headers: &mut HeaderMap) {

@@ -21,18 +21,25 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(alive)).routes(routes!(ready))
 }
 
-/// Liveness: the server answers.
-#[utoipa::path(get, path = "/healthz", operation_id = "isAlive", tag = "server",
-    responses((status = 200, body = String, content_type = "text/plain"), ServerProblems))]
+/// Tells that the server answers.
+///
+/// A probe: it looks at nothing else.
+#[utoipa::path(get, path = "/healthz", operation_id = "getLiveness", tag = "server",
+    responses(
+        (status = 200, description = "It answers",
+            body = String, content_type = "text/plain"),
+        ServerProblems))]
 async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Readiness: whether the store answers, takes writes and is sound, and if not, why and what to do.
-/// A failing archive is reported, but does not make the server unready.
-#[utoipa::path(get, path = "/readyz", operation_id = "isReady", tag = "server",
+/// Tells whether the server is ready.
+///
+/// Whether the store answers, takes writes and is sound, and if not, why and what to do. A failing
+/// archive is reported, but does not make the server unready.
+#[utoipa::path(get, path = "/readyz", operation_id = "getReadiness", tag = "server",
     responses(
-        (status = 200, body = String, content_type = "text/plain"),
+        (status = 200, description = "It is ready", body = String, content_type = "text/plain"),
         (status = 503, description = "It does not", body = String, content_type = "text/plain"),
         ServerProblems))]
 async fn ready(State(app): State<Arc<App>>) -> (StatusCode, String) {

@@ -21,6 +21,7 @@ mod openapi;
 mod page;
 mod params;
 mod pipeline;
+mod preconditions;
 mod problem;
 mod query;
 mod receive;
@@ -56,6 +57,7 @@ use crate::events::EventTail;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::metrics::RequestMetrics;
+use crate::preconditions::ConditionalRoutes;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::scope::Door;
@@ -106,11 +108,13 @@ pub struct Backend {
     pub archive: Option<Arc<Archive>>,
     /// None where no runner can claim work: then no request has a credential.
     pub runner_key: Option<RunnerKey>,
+    /// What its pages call the project.
+    pub project: Option<String>,
 }
 
 impl From<Arc<Engine>> for Backend {
     fn from(engine: Arc<Engine>) -> Self {
-        Self { engine, archive: None, runner_key: None }
+        Self { engine, archive: None, project: None, runner_key: None }
     }
 }
 
@@ -119,6 +123,8 @@ pub(crate) struct App {
     /// The engine, which no handler can reach but through a caller.
     pub(crate) door: Door,
     pub(crate) archive: Option<Arc<Archive>>,
+    /// The name of the project, for the heading and the title of a page.
+    pub(crate) project: Option<String>,
     pub(crate) origins: Origins,
     /// Identifies this server instance among all others, earlier or concurrent.
     pub(crate) instance: HeaderValue,
@@ -127,6 +133,7 @@ pub(crate) struct App {
     pub(crate) description: String,
     /// The same as an HTML page.
     pub(crate) page: String,
+    pub(crate) conditional: ConditionalRoutes,
     pub(crate) live: Arc<EventTail>,
     /// The metrics of all handoffs.
     pub(crate) statistics: Recount<Statistics>,
@@ -141,7 +148,7 @@ pub(crate) struct App {
 impl App {
     /// Without its description.
     fn new(
-        Backend { engine, archive, runner_key }: Backend,
+        Backend { engine, archive, project, runner_key }: Backend,
         origins: Origins,
         instance: HeaderValue,
         live: Arc<EventTail>,
@@ -151,11 +158,13 @@ impl App {
         Self {
             door: Door::new(engine, runner_key),
             archive,
+            project,
             origins,
             instance,
             metrics: RequestMetrics::default(),
             description: String::new(),
             page: String::new(),
+            conditional: ConditionalRoutes::default(),
             live,
             statistics: Recount::default(),
             heavy,
@@ -255,13 +264,14 @@ pub(crate) fn router(
     heavy: HeavyPool,
     limits: &ServerLimits,
 ) -> Router {
-    let (routes, description) = described_routes().split_for_parts();
+    let (routes, description) = described_routes();
     let instance = match HeaderValue::try_from(instance.to_string()) {
         Ok(instance) => instance,
         Err(error) => unreachable!("an id is plain letters: {error}"),
     };
     let app = Arc::new(App {
         page: openapi::render(&description),
+        conditional: ConditionalRoutes::of(&description),
         description: match description.to_json() {
             Ok(description) => description,
             Err(error) => unreachable!("our own description always encodes: {error}"),
@@ -276,9 +286,9 @@ pub(crate) fn router(
         .with_state(app)
 }
 
-/// Every route, with its OpenAPI description.
-fn described_routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::with_openapi(openapi::head())
+/// Every route, and the OpenAPI description of all of them.
+fn described_routes() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
+    let (routes, mut description) = OpenApiRouter::with_openapi(openapi::head())
         .merge(v1::routes())
         .merge(pipeline::routes())
         .merge(events::routes())
@@ -287,6 +297,9 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(metrics::routes())
         .merge(schemas::routes())
         .merge(errors::routes())
+        .split_for_parts();
+    openapi::finish(&mut description);
+    (routes, description)
 }
 
 /// How many threads a server should have for its requests: one core is left to the writer thread,
@@ -316,7 +329,7 @@ mod tests {
     /// A change of the API is a change of this file: `UPDATE_EXPECT=1` writes it again.
     #[test]
     fn the_committed_description_is_that_of_the_routes() {
-        let (_, description) = described_routes().split_for_parts();
+        let (_, description) = described_routes();
         let printed = description.to_pretty_json().unwrap() + "\n";
         expect_file!["../../../docs/openapi.json"].assert_eq(&printed);
     }
@@ -324,7 +337,7 @@ mod tests {
     /// The reverse, that every documented path exists, is an integration test.
     #[test]
     fn every_path_that_is_there_is_described() {
-        let (routes, description) = described_routes().split_for_parts();
+        let (routes, description) = described_routes();
         let described: BTreeSet<&str> =
             description.paths.paths.keys().map(String::as_str).collect();
         // A router does not expose its paths, but its debug output has them, each in quotes.

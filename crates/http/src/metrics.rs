@@ -72,9 +72,15 @@ impl RequestMetrics {
     }
 }
 
-/// Metrics for Prometheus.
-#[utoipa::path(get, path = "/metrics", operation_id = "getCounts", tag = "server",
-    responses((status = 200, body = String, content_type = "text/plain"), ReadProblems))]
+/// Gets the server's metrics.
+///
+/// Requests, events and the archive, as Prometheus reads them. Metrics of handoffs are at
+/// `/api/v1/metrics`.
+#[utoipa::path(get, path = "/metrics", operation_id = "getPrometheusMetrics", tag = "server",
+    responses(
+        (status = 200, description = "Prometheus text format 0.0.4",
+            body = String, content_type = "text/plain"),
+        ReadProblems))]
 async fn show(app: RequestScope) -> Result<Response, ApiProblem> {
     let position = app.read().last_position().await?;
     let mut text = String::new();
@@ -94,4 +100,24 @@ async fn show(app: RequestScope) -> Result<Response, ApiProblem> {
         let _ = writeln!(text, "baton_archive_behind {n_behind}");
     }
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_that_clients_invent_are_one_series() {
+        let metrics = RequestMetrics::default();
+        for name in ["GET", "FOO1", "FOO2", "get"] {
+            let method = Method::from_bytes(name.as_bytes()).unwrap();
+            metrics.count(None, &method, StatusCode::METHOD_NOT_ALLOWED);
+        }
+        let series = |method: &str, n: u64| {
+            format!(
+                "baton_http_requests_total{{route=\"other\",method=\"{method}\",status=\"405\"}} {n}"
+            )
+        };
+        assert_eq!(metrics.lines(), [series("GET", 1), series("other", 3)]);
+    }
 }

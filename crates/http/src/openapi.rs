@@ -1,5 +1,6 @@
 //! The OpenAPI document, generated from the routes: as JSON, and as an HTML page.
 
+mod finish;
 mod page;
 
 use std::collections::BTreeMap;
@@ -16,13 +17,15 @@ use utoipa_axum::routes;
 
 use crate::App;
 
-pub(crate) use self::page::{escaped, render};
+pub(crate) use self::finish::{TAGS, finish};
+pub(crate) use self::page::render;
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Baton",
         description = "Passes work between AI agents and people without dropping it.",
+        contact(name = "The contributors of Baton"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
     tags(
@@ -54,16 +57,23 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(document)).routes(routes!(read_page))
 }
 
-/// This OpenAPI document.
-#[utoipa::path(get, path = "/openapi.json", operation_id = "getDescription", tag = "server",
+/// Gets this OpenAPI document.
+///
+/// It is made from the routes, so that it names every one of them and nothing else.
+#[utoipa::path(get, path = "/openapi.json", operation_id = "getOpenApi", tag = "server",
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value), ReadProblems))]
 async fn document(State(app): State<Arc<App>>) -> Response {
     ([(CONTENT_TYPE, "application/json")], app.description.clone()).into_response()
 }
 
-/// This OpenAPI document as an HTML page.
-#[utoipa::path(get, path = "/api", operation_id = "readDescription", tag = "server",
-    responses((status = 200, body = String, content_type = "text/html"), ReadProblems))]
+/// Shows this description as an HTML page.
+///
+/// For people, without scripts. Programs read `/openapi.json`.
+#[utoipa::path(get, path = "/api", operation_id = "getApiPage", tag = "server",
+    responses(
+        (status = 200, description = "The page",
+            body = String, content_type = "text/html"),
+        ReadProblems))]
 async fn read_page(State(app): State<Arc<App>>) -> Response {
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], app.page.clone()).into_response()
 }

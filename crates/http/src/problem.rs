@@ -51,10 +51,6 @@ impl ApiProblem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", message)
     }
 
-    pub(crate) fn title(&self) -> &str {
-        &self.document.title
-    }
-
     pub(crate) fn detail(&self) -> &str {
         &self.document.detail
     }
@@ -77,6 +73,14 @@ impl ApiProblem {
     pub(crate) fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
+}
+
+/// What a page says about a problem; every error response carries it for browsers.
+#[derive(Debug, Clone)]
+pub(crate) struct ProblemText {
+    pub(crate) title: String,
+    pub(crate) detail: String,
+    pub(crate) code: String,
 }
 
 /// An error response, with the handoff in question as the API of the request shows handoffs.
@@ -116,6 +120,9 @@ impl IntoResponse for ApiProblem {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
+        let (title, detail, code) = (self.document.title.to_string(), self.detail(), self.code());
+        let (detail, code) = (detail.to_owned(), code.to_owned());
+        response.extensions_mut().insert(ProblemText { title, detail, code });
         response
     }
 }
@@ -139,7 +146,7 @@ impl From<EngineError> for ApiProblem {
         if let EngineError::Refused { refusal, .. } = error {
             explain(document, refusal);
         } else if let EngineError::Outdated { expected, actual } = error {
-            document.expected_version = Some(expected.0);
+            document.expected_version = expected.first().map(|it| it.0);
             document.actual_version = Some(actual.0);
         } else if let EngineError::StoryTooLarge { problems, .. } = error {
             document.problems = problems.into_iter().map(Broken::from).collect();

@@ -29,17 +29,22 @@ struct Schemas {
 }
 
 /// Lists the JSON Schemas.
+///
+/// Of every document and file that Baton reads.
 #[utoipa::path(get, path = "/schemas", operation_id = "listSchemas", tag = "server",
-    responses((status = 200, body = Schemas), ReadProblems))]
+    responses((status = 200, description = "Their names", body = Schemas), ReadProblems))]
 async fn list() -> Typed<Schemas> {
     Typed(Schemas { schemas: all().map(|(name, _)| name).collect() })
 }
 
-/// Shows one JSON Schema.
+/// Gets a JSON Schema.
+///
+/// By its name, with or without `.json`.
 #[utoipa::path(get, path = "/schemas/{name}", operation_id = "getSchema", tag = "server",
     params(("name" = String, Path, description = "As `/schemas` lists it")),
     responses(
-        (status = 200, body = serde_json::Value, content_type = "application/schema+json"),
+        (status = 200, description = "The schema",
+            body = serde_json::Value, content_type = "application/schema+json"),
         ReadProblems))]
 async fn get(Path(name): Path<String>) -> Result<Response, ApiProblem> {
     // `.json` is allowed, as in a file name.

@@ -15,7 +15,7 @@ use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{
     Attempt, Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine,
-    EngineError, Key, ReceiveResult, RunTarget, StartRun, StartingPoint,
+    EngineError, Key, ReceiveResult, RunTarget, SavedStory, StartRun, StartingPoint,
 };
 use baton_store::{HandoffRef, Position, StoreError, Version, WriteFault};
 use baton_views::Views;
@@ -132,7 +132,7 @@ fn principal(headers: &HeaderMap) -> Result<Principal, ApiProblem> {
 
 impl RequestCaller {
     #[must_use]
-    pub(crate) fn with(self, mode: CommandMode, expected: Option<Version>) -> Self {
+    pub(crate) fn with(self, mode: CommandMode, expected: Option<Vec<Version>>) -> Self {
         Self { caller: Caller { mode, expected, ..self.caller }, ..self }
     }
 
@@ -148,11 +148,6 @@ impl RequestCaller {
 
     pub(crate) fn mode(&self) -> CommandMode {
         self.caller.mode
-    }
-
-    /// The version in `If-Match`.
-    pub(crate) fn expected(&self) -> Option<Version> {
-        self.caller.expected
     }
 
     /// Refuses everyone but a runner.
@@ -241,8 +236,15 @@ impl RequestCaller {
         self.engine.add_story(&self.caller, story).await
     }
 
-    pub(crate) async fn save_story(&self, story: &Story) -> Result<(), EngineError> {
+    pub(crate) async fn save_story(&self, story: &Story) -> Result<SavedStory, EngineError> {
         self.engine.save_story(&self.caller, story).await
+    }
+
+    pub(crate) async fn saved_before(
+        &self,
+        story: &Story,
+    ) -> Result<Option<SavedStory>, EngineError> {
+        self.engine.saved_before(&self.caller, story).await
     }
 }
 

@@ -7,6 +7,7 @@ use baton_core::document::Node;
 use baton_core::names::Reason;
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
+use baton_wire::suggest::nearest;
 use baton_wire::{formats, json};
 use serde_json::value::RawValue;
 
@@ -18,8 +19,10 @@ pub(crate) fn reason(text: Option<&str>) -> Result<Option<Reason>, ApiProblem> {
 
 pub(crate) fn outcome(word: &str) -> Result<Outcome, ApiProblem> {
     Outcome::parse(word).ok_or_else(|| {
-        let known = Outcome::CLAIMABLE.map(Outcome::name).join(", ");
-        let message = format!("there is no outcome `{word}`; there are {known}");
+        let known = Outcome::CLAIMABLE.map(Outcome::name);
+        let near = nearest(word, &known).map(|it| format!("did you mean `{it}`? "));
+        let (near, known) = (near.unwrap_or_default(), known.join(", "));
+        let message = format!("there is no outcome `{word}`; {near}there are {known}");
         ApiProblem::malformed("unknown_outcome", message)
     })
 }

@@ -2,6 +2,7 @@
 
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
+use baton_core::plural::{counted, counted_as};
 use baton_core::run::HandoffNo;
 use baton_store_sqlite::{ImageKind, LastMark, UnprovenTable};
 
@@ -340,10 +341,6 @@ fn not_proven(table: UnprovenTable) -> &'static str {
     }
 }
 
-fn counted(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
-}
-
 fn stories(n: u64) -> String {
-    if n == 1 { "1 story".to_owned() } else { format!("{n} stories") }
+    counted_as(n, "story", "stories")
 }

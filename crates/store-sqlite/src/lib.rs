@@ -320,6 +320,17 @@ impl Store for SqliteStore {
         self.writer.write(move |it| stories::save(it, &story, now).map_err(to_store)).await
     }
 
+    async fn save_story_once(
+        &self,
+        story: &Story,
+        answered: &IdempotencyRecord,
+    ) -> Result<(), AppendError> {
+        refuse_nul(story_texts(story).chain(answered.texts()))?;
+        let (answered, now) = (answered.clone(), nanoseconds(answered.at)?);
+        let story = story.clone();
+        self.writer.write(move |it| stories::save_once(it, &story, &answered, now)).await
+    }
+
     async fn story(&self, key: &StoryKey) -> StoreResult<Option<StoryRow>> {
         self.readers.find(|it| stories::find(it, key)).await
     }

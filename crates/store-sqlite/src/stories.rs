@@ -91,6 +91,18 @@ pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite
     story_log::add(connection, &story.columns.key, &story.digest, now)
 }
 
+/// As [`save`], with an idempotency record.
+pub(crate) fn save_once(
+    connection: &Connection,
+    story: &Story,
+    answered: &IdempotencyRecord,
+    now: i64,
+) -> Result<(), AppendError> {
+    idempotency::refuse_repeated(connection, answered)?;
+    save(connection, story, now).map_err(to_append)?;
+    idempotency::add(connection, answered, now).map_err(to_append)
+}
+
 /// Inserts nothing where the key exists.
 const INSERT: &str = "insert into stories (
         key, title, description, acceptance, depends_on, priority, branch, pr_url,

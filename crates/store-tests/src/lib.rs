@@ -125,6 +125,7 @@ macro_rules! conformance {
             stories {
                 a_story_is_added_once
                 a_story_that_is_sent_twice_is_added_once
+                a_story_that_is_saved_twice_with_a_key_is_saved_once
                 a_saved_story_keeps_its_age
                 an_append_makes_a_missing_story_only
                 stories_that_look_alike_are_found_however_they_were_added

@@ -206,6 +206,24 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    async fn save_story_once(
+        &self,
+        story: &Story,
+        answered: &IdempotencyRecord,
+    ) -> Result<(), AppendError> {
+        refuse_nul(story_texts(story).chain(answered.texts()))?;
+        let mut kept = self.open()?;
+        let key = (answered.scope.clone(), answered.key.clone());
+        if let Some(first) = kept.answered.get(&key) {
+            return Err(AppendError::Repeated(Box::new(first.clone())));
+        }
+        let there = kept.stories.get(&story.key);
+        let created_at = there.map_or(answered.at, |(_, created_at)| *created_at);
+        kept.keep_story(story.clone(), created_at);
+        kept.answered.insert(key, answered.clone());
+        Ok(())
+    }
+
     async fn story(&self, key: &StoryKey) -> StoreResult<Option<StoryRow>> {
         let kept = self.open()?;
         Ok(kept.stories.get(key).map(|it| kept.story_row(it)))

@@ -227,6 +227,9 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         from_portrait: None,
         to_portrait: None,
         entry: None,
+        rework_reason: None,
+        n_questions: 0,
+        n_releases: 0,
     }
 }
 

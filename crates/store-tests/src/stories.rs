@@ -37,6 +37,24 @@ pub async fn a_story_that_is_sent_twice_is_added_once(store: &dyn Store) {
     assert_eq!(listed(store, None, 0).await, ["s-1", "s-2"]);
 }
 
+pub async fn a_story_that_is_saved_twice_with_a_key_is_saved_once(store: &dyn Store) {
+    store.add_story(&full("s-1"), moment(1)).await.unwrap();
+    let answered = keyed(start(1, "s-1"), "ada put", "k-1").answered.unwrap();
+    let named = Story::named(story_key("s-1"));
+    store.save_story_once(&named, &answered).await.unwrap();
+    let expected = StoryRow { story: named.clone(), created_at: moment(1), latest: None };
+    assert_eq!(store.story(&story_key("s-1")).await.unwrap(), Some(expected));
+
+    // Another write comes between, and is not undone by the repeated request.
+    store.save_story(&full("s-1"), moment(2)).await.unwrap();
+    match store.save_story_once(&named, &answered).await {
+        Err(AppendError::Repeated(first)) => assert_eq!(*first, answered),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(store.story(&story_key("s-1")).await.unwrap().unwrap().story, full("s-1"));
+    assert_eq!(store.answered("ada put", "k-1").await.unwrap(), Some(answered));
+}
+
 pub async fn a_saved_story_keeps_its_age(store: &dyn Store) {
     store.save_story(&full("s-1"), moment(1)).await.unwrap();
     let named = Story::named(story_key("s-1"));

@@ -106,6 +106,13 @@ pub trait Store: Send + Sync {
     /// Overwrites the story of that key, or adds it.
     async fn save_story(&self, story: &Story, now: Timestamp) -> StoreResult<()>;
 
+    /// As [`Store::save_story`], with an idempotency key, as in [`Store::add_story_once`].
+    async fn save_story_once(
+        &self,
+        story: &Story,
+        answered: &IdempotencyRecord,
+    ) -> Result<(), AppendError>;
+
     async fn story(&self, key: &StoryKey) -> StoreResult<Option<StoryRow>>;
 
     /// By key, ascending.

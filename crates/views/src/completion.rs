@@ -55,6 +55,8 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
         ("issue_url", subject.issue_url.map(Node::Text)),
         ("pr_number", subject.pr_number.map(Node::Text)),
         ("pr_url", subject.pr_url.map(Node::Text)),
+        ("branch", said.branch.map(Node::Text)),
+        ("commits", (!said.commits.is_empty()).then(|| list_of("commit", said.commits))),
         ("status", Some(Node::text(status))),
         ("cycle_time", history.ended_at().map(|it| Node::Text(cycle_time(run.started_at, it)))),
         ("summary", said.summary.map(Node::Text)),

@@ -101,17 +101,23 @@ impl GateAnswered {
 /// The packages that count, in the order in which they were handed over first.
 pub(crate) fn standing<'a>(rows: &'a [HandoffRow], gates: &GateRecord) -> Vec<StandingPackage<'a>> {
     let mut seen: HashMap<ContentId, usize> = HashMap::new();
+    let mut rejected: HashSet<ContentId> = HashSet::new();
     let mut packages: Vec<(StandingPackage<'a>, bool)> = Vec::new();
     for row in rows {
         let Some(id) = row.package else { continue };
         let known = seen.get(&id).copied();
         // A package that comes a second time in a return is rejected work on its way back.
         let is_back = row.kind == Kind::Return && known.is_some();
-        let is_refused = match row.state {
-            HandoffState::Ended(Ended::Rejected | Ended::Superseded) => true,
-            HandoffState::Ended(Ended::Completed | Ended::TimedOut | Ended::Cancelled)
-            | HandoffState::Open(_) => gates.is_rejected(row.no),
-        };
+        // A person who takes rejected work as it is makes it count again; nothing else does, however
+        // often it is handed around after that.
+        if row.approved_by.is_some() {
+            rejected.remove(&id);
+        }
+        if row.state == HandoffState::Ended(Ended::Rejected) || gates.is_rejected(row.no) {
+            rejected.insert(id);
+        }
+        let is_refused =
+            rejected.contains(&id) || row.state == HandoffState::Ended(Ended::Superseded);
         let counts = !is_back && !is_refused && row.kind != Kind::Question;
         match known {
             Some(index) => packages[index].1 = counts,

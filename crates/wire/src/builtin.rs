@@ -4,6 +4,9 @@ mod contracts;
 
 pub use contracts::{contract, contract_between, contract_name, contract_of, contracts};
 
+/// Stands where the path of a project's file would.
+pub const ORIGIN: &str = "built in";
+
 /// Every built-in workflow: its name and the text of its file. The first is the default.
 pub fn workflows() -> &'static [(&'static str, &'static str)] {
     &[

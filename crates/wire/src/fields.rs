@@ -125,6 +125,10 @@ impl<'a> FieldAt<'a> {
         items.iter().enumerate().map(|(index, node)| Self { path: path(index), node }).collect()
     }
 
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.node.value, LocatedValue::List(_))
+    }
+
     /// The items of a required list.
     pub(crate) fn list(&self, problems: &mut Problems) -> Vec<Self> {
         if let LocatedValue::List(_) = self.node.value {
@@ -187,6 +191,9 @@ impl<'a> FieldAt<'a> {
         parse: impl Fn(&str) -> Result<T, E>,
         problems: &mut Problems,
     ) -> Option<T> {
+        if let LocatedValue::Bool(_) = self.node.value {
+            return self.wrong_kind("a name; put it in quotes if it is one", problems);
+        }
         match parse(self.scalar(problems)?) {
             Ok(name) => Some(name),
             Err(error) => {
@@ -268,6 +275,6 @@ fn is_rest_of_text(member: &Member, members: &[Member]) -> bool {
         && before.is_some_and(|it| matches!(it.value.value, LocatedValue::Text(_)))
 }
 
-fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { shown(key) } else { format!("{path}.{}", shown(key)) }
 }

@@ -50,6 +50,11 @@ impl Problems {
         }
     }
 
+    /// True where a problem at this path was added already.
+    pub(crate) fn is_about(&self, path: &str) -> bool {
+        self.0.iter().any(|it| it.problem.path == path)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

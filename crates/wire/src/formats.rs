@@ -12,11 +12,13 @@ use crate::position::TextPosition;
 mod error;
 mod guess;
 pub mod markdown;
+mod places;
 pub mod xml;
 pub mod yaml;
 
 pub use error::{FormatError, FormatFault};
 pub use guess::guess;
+pub use places::Places;
 
 /// How many lists and maps may be open at once, in every format.
 pub const MOST_DEPTH: usize = json::MOST_DEPTH;

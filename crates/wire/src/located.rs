@@ -98,7 +98,7 @@ impl Located {
             node = &member.value;
             // The value is what has to change; of a list or map it is the whole of it.
             place = if node.scalar_text().is_some() { node.at } else { member.key_at };
-            if let Some(item) = index.and_then(|it| node.items().get(it)) {
+            if let Some(item) = index.and_then(|it| node.nested_items().get(it)) {
                 node = item;
                 place = item.at;
             }
@@ -111,6 +111,22 @@ impl Located {
         match self.items() {
             [only] => only,
             _ => self,
+        }
+    }
+
+    /// The items of a list; in XML they are in an element of their own.
+    fn nested_items(&self) -> &[Self] {
+        match &self.value {
+            LocatedValue::Map(members) => match members.as_slice() {
+                [only] if only.value.items().is_empty() => std::slice::from_ref(&only.value),
+                [only] => only.value.items(),
+                [] | [_, _, ..] => &[],
+            },
+            LocatedValue::List(items) => items,
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Number(_)
+            | LocatedValue::Text(_) => &[],
         }
     }
 

@@ -23,7 +23,7 @@ impl TextPosition {
 
     /// The position of a byte offset. Scans the text before it, so it is for errors and small
     /// files.
-    pub(crate) fn of(text: &str, offset: usize) -> Self {
+    pub fn of(text: &str, offset: usize) -> Self {
         let before = &text[..text.floor_char_boundary(offset)];
         let line_start = before.rfind('\n').map_or(0, |it| it + 1);
         Self {

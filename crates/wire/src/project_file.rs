@@ -11,8 +11,11 @@ use crate::located::toml;
 use crate::shown::shown;
 use crate::workflow_file::PROFILES;
 
+pub(crate) mod checks;
 pub(crate) mod lint;
 pub mod runner;
+
+pub use checks::{DEFAULT_TIMEOUT, ProjectCheck};
 
 pub const MOST_BYTES: usize = 16 * 1024;
 
@@ -26,7 +29,8 @@ pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 /// Folders that no archive is written to, wherever they are.
 const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
 
-pub(crate) const KEYS: &[&str] = &["project", "lint", "archive", "runner", "executors", "agents"];
+pub(crate) const KEYS: &[&str] =
+    &["project", "lint", "archive", "checks", "runner", "executors", "agents"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
@@ -43,6 +47,8 @@ pub struct ProjectFile {
     pub archive: Option<ArchiveFolders>,
     /// How agents are run: `[runner]`, `[executors]` and `[agents]`.
     pub runner: RunnerSettings,
+    /// The project's own checks: `[checks.NAME]`, in the order of the file.
+    pub checks: Vec<ProjectCheck>,
 }
 
 /// Folders of the project, relative to its root.
@@ -69,9 +75,10 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let top = Fields::open(&FieldAt::root(&root), KEYS, problems)?;
     let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
     let archive = top.get("archive").and_then(|it| archive(&it, problems));
+    let checks = top.get("checks").map(|it| checks::checks(&it, problems)).unwrap_or_default();
     let runner = runner::settings(&top, problems);
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { lint, archive, runner, ..ProjectFile::default() });
+        return Some(ProjectFile { lint, archive, checks, runner, ..ProjectFile::default() });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
@@ -83,6 +90,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         lint,
         archive,
         runner,
+        checks,
     })
 }
 
@@ -155,6 +163,7 @@ mod tests {
             lint: Settings::default(),
             archive: None,
             runner: RunnerSettings::default(),
+            checks: Vec::new(),
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {

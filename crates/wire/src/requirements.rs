@@ -1,7 +1,7 @@
 //! Which contract a document has to keep, by what it says itself: for callers that have no run to
 //! ask, such as the linter.
 
-use baton_core::contract::Contract;
+use baton_core::contract::{Contract, ImpliedWay};
 use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
 use baton_core::names::AgentId;
@@ -35,10 +35,35 @@ pub fn requirements<'a>(
     let agent = |it: &Option<String>| AgentId::parse(it.as_deref()?).ok();
     let named = said.cloned().or_else(|| Some((agent(&view.sender)?, agent(&view.receiver)?)));
     let claimed = view.claim.as_ref().and_then(|it| it.outcome());
-    let found = named.and_then(|(from, to)| {
-        workflows.into_iter().find_map(|it| in_workflow(it, &from, &to, claimed))
-    });
+    let sender = said.map(|(from, _)| from.clone()).or_else(|| agent(&view.sender));
+    let mut workflows = workflows.into_iter();
+    let found = match (named, sender.zip(claimed)) {
+        (Some((from, to)), _) => workflows.find_map(|it| in_workflow(it, &from, &to, claimed)),
+        // The workflow decides who is next, by how the step ended.
+        (None, Some((from, claimed))) => workflows.find_map(|it| edge_on(it, &from, claimed)),
+        (None, None) => None,
+    };
+    if claimed == Some(Outcome::Blocked) {
+        // Sending asks for this one where the workflow declares none.
+        let implied = ImpliedWay::Blocked.contract_name(document);
+        let DocumentRequirements { contract, min_score } = found.unwrap_or_default();
+        let contract = contract.or_else(|| builtin::contract(implied));
+        return DocumentRequirements { contract, min_score };
+    }
     found.unwrap_or_else(|| only(builtin::contract_of(document)))
+}
+
+/// The only edge of the sender's step on an outcome.
+fn edge_on<'a>(
+    workflow: &'a Workflow,
+    from: &AgentId,
+    claimed: Outcome,
+) -> Option<DocumentRequirements<'a>> {
+    let step = workflow.steps.iter().find(|it| it.agents.contains(from))?;
+    let mut edges = step.edges_on(claimed);
+    let (edge, None) = (edges.next()?, edges.next()) else { return None };
+    let contract = edge.contract.as_ref().and_then(|it| workflow.contract(it))?;
+    Some(DocumentRequirements { contract: Some(contract), min_score: edge.min_score })
 }
 
 /// Along an edge, to a specialist, back from one, or to a person.
@@ -74,5 +99,9 @@ fn edge_of<'a>(
     let steps = workflow.steps.iter().filter(|it| it.agents.contains(from));
     let mut edges = steps.flat_map(|it| &it.edges).filter(leads);
     let on_claimed = edges.find(|it| claimed == Some(it.on));
+    // Work that is blocked goes along no edge of another outcome.
+    if claimed == Some(Outcome::Blocked) {
+        return on_claimed;
+    }
     on_claimed.or_else(|| workflow.edge_of_agents(from, to))
 }

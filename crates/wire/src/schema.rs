@@ -54,7 +54,7 @@ pub fn of_document(document: &Node) -> &'static str {
         DocumentKind::MetadataBlock(_) => "metadata-block",
         DocumentKind::YamlHandoff | DocumentKind::YamlGate => "yaml-handoff",
         DocumentKind::Acknowledgement(_) => "acknowledgement",
-        DocumentKind::Payload => "pipeline-payload",
+        DocumentKind::Other(_) | DocumentKind::Payload => "pipeline-payload",
     }
 }
 

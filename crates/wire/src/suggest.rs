@@ -24,6 +24,15 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     is_near.then_some(nearest)
 }
 
+/// True where one word becomes the other by at most so many slips: a letter more, less, wrong or
+/// exchanged with its neighbour.
+pub fn is_slip(word: &str, known: &str, most: usize) -> bool {
+    // Nothing that long is compared letter by letter.
+    word.len() <= 256
+        && known.len() <= 256
+        && strsim::osa_distance(&plain(word), &plain(known)) <= most
+}
+
 /// Ignores differences that are easily mistyped: case, and the separator between words.
 fn plain(word: &str) -> String {
     word.to_lowercase().replace(['-', ' '], "_")

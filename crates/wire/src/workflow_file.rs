@@ -7,15 +7,17 @@ use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
 use baton_core::names::WorkflowName;
 use baton_core::outcome::Outcome;
+use baton_core::problem::Problem;
 use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Target, Workflow};
 use sha2::{Digest, Sha256};
 
 use self::agents::KnownAgents;
 use crate::agent_file::{FileName, same_name};
 use crate::builtin;
-use crate::fields::{FieldAt, Fields};
+use crate::fields::{FieldAt, Fields, join};
 use crate::file_problem::{FileProblem, Problems};
-use crate::located::{Located, yaml};
+use crate::located::{Located, LocatedValue, yaml};
+use crate::suggest::nearest;
 
 pub mod agents;
 pub(crate) mod contracts;
@@ -38,7 +40,7 @@ pub(crate) const KEYS: &[&str] = &[
     "contracts",
 ];
 pub(crate) const LIMIT_KEYS: &[&str] =
-    &["rounds", "retries", "questions", "stale_after", "expire_after", "on_expire"];
+    &["rounds", "retries", "questions", "releases", "stale_after", "expire_after", "on_expire"];
 pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
     &[("loose", OnExpire::Loose), ("return", OnExpire::Return), ("ask", OnExpire::Ask)];
 pub(crate) const PROFILES: &[(&str, Profile)] =
@@ -78,7 +80,12 @@ fn parse_with(
 ) -> Result<Workflow, Vec<FileProblem>> {
     Problems::collect(|problems| {
         let root = yaml::read(text, MOST_BYTES, problems)?;
-        let workflow = read(&root, text, file, problems)?;
+        let workflow = read(&root, text, file, problems);
+        // Runs under way keep the definition that they began with, whatever is in it.
+        if let FileName::Is(_) = file {
+            refuse_empty(&root, "", problems);
+        }
+        let workflow = workflow?;
         let found = if problems.is_empty() {
             workflow.problems()
         } else {
@@ -88,11 +95,36 @@ fn parse_with(
             found
         };
         for problem in found {
-            problems.push(root.place_of(&problem.path), problem);
+            problems.push(root.place_of(&problem.path), with_built_in_hint(problem));
         }
         further(&workflow, &root, problems);
         Some(workflow)
     })
+}
+
+/// A key without a value promises something that nothing reads, such as a gate.
+fn refuse_empty(node: &Located, path: &str, problems: &mut Problems) {
+    match &node.value {
+        LocatedValue::Map(members) => {
+            for member in members {
+                let path = join(path, &member.key);
+                if member.value.value == LocatedValue::Null && !problems.is_about(&path) {
+                    let message = "is empty; write its value, or leave the key out";
+                    problems.add(member.key_at, path.clone(), "empty", message);
+                }
+                refuse_empty(&member.value, &path, problems);
+            }
+        }
+        LocatedValue::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                refuse_empty(item, &format!("{path}[{index}]"), problems);
+            }
+        }
+        LocatedValue::Null
+        | LocatedValue::Bool(_)
+        | LocatedValue::Number(_)
+        | LocatedValue::Text(_) => {}
+    }
 }
 
 /// The workflow as far as it can be read. Where there are problems, it is good for checks only.
@@ -142,6 +174,21 @@ fn read(
     })
 }
 
+/// The rules do not know which contracts come with Baton: a name that is none of the workflow's may
+/// be meant as one of those.
+fn with_built_in_hint(problem: Problem) -> Problem {
+    if problem.rule != "no_such_contract" {
+        return problem;
+    }
+    let named = problem.message.split('`').nth(1).unwrap_or_default();
+    let known: Vec<&str> = builtin::contracts().iter().map(|it| it.name.as_str()).collect();
+    let hint = match nearest(named, &known) {
+        Some(near) => format!("; did you mean the built-in `{near}`?"),
+        None => ", and no built-in one is called so".to_owned(),
+    };
+    Problem { message: problem.message + &hint, ..problem }
+}
+
 /// Adds the built-in contracts that the file names, such as `xml/prep-agent→implementer-agent`.
 fn with_built_in(
     mut contracts: Vec<Contract>,
@@ -168,13 +215,14 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
     let usual = Limits::default();
     let Some(fields) = Fields::open(field, LIMIT_KEYS, problems) else { return usual };
     let mut number = |key, least| fields.get(key).and_then(|it| count(&it, least, problems));
-    let (rounds, retries, questions) =
-        (number("rounds", 1), number("retries", 0), number("questions", 0));
+    let (rounds, retries) = (number("rounds", 1), number("retries", 0));
+    let (questions, releases) = (number("questions", 0), number("releases", 0));
     let stale_after = fields.get("stale_after").and_then(|it| it.duration(problems));
     Limits {
         rounds: rounds.unwrap_or(usual.rounds),
         retries: retries.unwrap_or(usual.retries),
         questions: questions.unwrap_or(usual.questions),
+        releases: releases.unwrap_or(usual.releases),
         stale_after: stale_after.unwrap_or(usual.stale_after),
         expiry: expiry(&fields, problems),
     }

@@ -34,6 +34,9 @@ fn there_is_a_sample_of_every_event() {
 fn there_is_a_sample_of_every_field_that_may_be_left_out() {
     for (event, fields) in [
         ("handoff.created", ["brings", "held_back_until", "has_lost_lease", "entry"].as_slice()),
+        ("handoff.created", &["rework_reason", "n_questions", "n_releases"]),
+        ("handoff.released", &["is_counted"]),
+        ("step.completed", &["is_rejected"]),
         ("frame.opened", &["is_delegation"]),
         ("baton.loose", &["meant_for"]),
         ("gate.answered", &["resets"]),

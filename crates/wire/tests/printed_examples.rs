@@ -61,7 +61,9 @@ fn every_handoff_that_is_printed_has_a_contract() {
             | DocumentKind::MetadataBlock(_)
             | DocumentKind::YamlHandoff
             | DocumentKind::YamlGate => true,
-            DocumentKind::Acknowledgement(_) | DocumentKind::Payload => false,
+            DocumentKind::Acknowledgement(_) | DocumentKind::Other(_) | DocumentKind::Payload => {
+                false
+            }
         };
         assert_eq!(builtin::contract_of(&document).is_some(), has_one, "{name}");
     }

@@ -13,6 +13,7 @@ const MAY_USE: &[&str] = &[
     "serde",
     "sha2",
     "smol_str",
+    "strsim",
     "thiserror",
     "unicode-normalization",
     "unicode-security",

@@ -4,9 +4,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-/// An action on a handoff.
+/// An action on a handoff; `action` says which.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
+#[schema(discriminator(property_name = "action", mapping(
+    ("create" = "#/components/schemas/PipelineCreate"),
+    ("accept" = "#/components/schemas/PipelineAccept"),
+    ("reject" = "#/components/schemas/PipelineReject"),
+    ("timeout" = "#/components/schemas/PipelineTimeOut"),
+    ("cleanup" = "#/components/schemas/PipelineCleanUp"))))]
 pub enum PipelineAction {
     Create(PipelineCreate),
     Accept(PipelineAccept),
@@ -18,6 +24,7 @@ pub enum PipelineAction {
 /// Hands off from one agent to another.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"action": "create", "storyId": "login", "fromAgent": "analyst", "toAgent": "implementer", "payload": {"summary": "The cause is the session cookie."}}))]
 pub struct PipelineCreate {
     #[schema(pattern = "^create$")]
     pub action: String,
@@ -39,6 +46,7 @@ pub struct PipelineCreate {
 /// Accepts a handoff.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"action": "accept", "handoffId": 1}))]
 pub struct PipelineAccept {
     #[schema(pattern = "^accept$")]
     pub action: String,
@@ -55,6 +63,7 @@ pub struct PipelineAccept {
 /// Sends a handoff back to its sender.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"action": "reject", "handoffId": 1, "reason": "The tests fail."}))]
 pub struct PipelineReject {
     #[schema(pattern = "^reject$")]
     pub action: String,
@@ -67,6 +76,7 @@ pub struct PipelineReject {
 /// Times a handoff out.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"action": "timeout", "handoffId": 1}))]
 pub struct PipelineTimeOut {
     #[schema(pattern = "^timeout$")]
     pub action: String,
@@ -77,6 +87,7 @@ pub struct PipelineTimeOut {
 /// Cancels the pending handoffs of a story.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"action": "cleanup", "storyId": "login"}))]
 pub struct PipelineCleanUp {
     #[schema(pattern = "^cleanup$")]
     pub action: String,

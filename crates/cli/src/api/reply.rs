@@ -47,7 +47,12 @@ impl ApiReply {
             }
         }
         let format = baton_core::package::Format::Json;
-        Err(Failure::Refused { problem: Box::new(problem), document: reply.body, format })
+        Err(Failure::Refused {
+            problem: Box::new(problem),
+            document: reply.body,
+            format,
+            hint: None,
+        })
     }
 
     pub(crate) fn document<T: DeserializeOwned>(&self) -> Result<T, Failure> {

@@ -61,6 +61,7 @@ pub(crate) struct EvidenceArgs {
     pub(crate) which: Which,
     /// What was checked, such as `lint`
     pub(crate) check: String,
+    /// How the check went
     #[arg(value_parser = one_of(&Verdict::ALL, Verdict::name))]
     pub(crate) verdict: Verdict,
     /// What was seen: text, `@FILE` or `-`

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The document; `-` for stdin
+    /// The file with the document; `-` for stdin
     pub(crate) file: String,
     /// What it is written in [default: by its name, else by its first characters]
     #[arg(long, value_name = "FORMAT", value_parser = format())]
@@ -28,7 +28,7 @@ pub(crate) struct Lint {
     #[arg(long, value_name = "FROM:TO")]
     pub(crate) edge: Option<String>,
     /// The workflow that the edge is of [default: the first that has it]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "WORKFLOW")]
     pub(crate) workflow: Option<String>,
     /// Be silent about a rule; say why
     #[arg(long, value_name = "RULE=REASON")]
@@ -46,7 +46,7 @@ pub(crate) struct Lint {
 
 #[derive(Debug, Args)]
 pub(crate) struct Extract {
-    /// What an agent printed; `-` for stdin
+    /// The file with what an agent printed; `-` for stdin
     pub(crate) file: String,
     /// Every handoff in it, not only the last
     #[arg(long)]

@@ -11,32 +11,25 @@ pub(crate) enum HandoffCommand {
     /// Hand off from one agent to another
     Create(HandoffCreate),
     /// List handoffs: the open ones, or all
+    #[command(visible_alias = "ls")]
     List(HandoffList),
     /// Show one handoff with its package
     Show(Which),
     /// Print the package to hand on, with a mark for everything to fill in
     Template(HandoffTemplate),
-    /// Take a handoff
+    /// Accept a handoff: the receiver begins to work
+    #[command(visible_alias = "take")]
     Accept {
         #[command(flatten)]
         which: Which,
-        /// The receiver's restatement of the task, or what is unclear: words or an
-        /// `acknowledgment` document, `@FILE` or `-`
-        #[arg(long, value_name = "TEXT")]
-        acknowledgement: Option<String>,
-        /// Promise to be heard of at least this often; `heartbeat` keeps the promise
-        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
-        lease: Option<u32>,
         #[command(flatten)]
-        by: By,
-        #[command(flatten)]
-        write: WriteArgs,
+        taken: Taken,
     },
-    /// Say that you are alive, and still at it
+    /// Keep the lease of a handoff: say that its holder is still at work
     Heartbeat {
         #[command(flatten)]
         which: Which,
-        /// What `accept --lease` gave you
+        /// The fencing token that `accept --lease` printed
         #[arg(long, value_name = "N")]
         fence: u32,
     },
@@ -68,11 +61,12 @@ pub(crate) enum HandoffCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Give held work back undone, for anybody to take up again
+    /// Give held work back undone; its agent may take it up again
     Release {
         #[command(flatten)]
         which: Which,
-        #[arg(long)]
+        /// Why
+        #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
         by: By,
@@ -102,11 +96,12 @@ pub(crate) enum HandoffCommand {
         #[command(flatten)]
         part: PartArgs,
     },
-    /// Give a handoff back, with the reason
+    /// Give a handoff back, with the reason (a person at a gate says `baton reject`)
     Reject {
         #[command(flatten)]
         which: Which,
-        #[arg(long)]
+        /// What is wrong with it; the receiver of the returned work reads it
+        #[arg(long, value_name = "TEXT")]
         reason: String,
         #[command(flatten)]
         by: By,
@@ -116,12 +111,14 @@ pub(crate) enum HandoffCommand {
         write: WriteArgs,
     },
     /// Finish the work of a handoff; the workflow says who is next
+    #[command(visible_alias = "done")]
     Complete(HandoffComplete),
     /// Take a pending handoff back
     Cancel {
         #[command(flatten)]
         which: Which,
-        #[arg(long)]
+        /// Why
+        #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
         by: By,
@@ -132,7 +129,8 @@ pub(crate) enum HandoffCommand {
     Timeout {
         #[command(flatten)]
         which: Which,
-        #[arg(long)]
+        /// Why
+        #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
         write: WriteArgs,
@@ -142,36 +140,38 @@ pub(crate) enum HandoffCommand {
 #[derive(Debug, Args)]
 pub(crate) struct HandoffCreate {
     /// The story; its open run is meant, or a new one is begun
-    #[arg(long, value_name = "KEY", required_unless_present_any = ["run", "file"])]
+    #[arg(long, value_name = "STORY", required_unless_present_any = ["run", "file"])]
     pub(crate) story: Option<String>,
     /// Make the story if there is none of that key
-    #[arg(long, requires = "story")]
+    #[arg(long)]
     pub(crate) new_story: bool,
     /// The run, by number, id or story
     #[arg(long, conflicts_with = "story")]
     pub(crate) run: Option<String>,
-    /// Who hands over; with `--file`, where the document does not say
+    /// The agent that hands over; with `--file`, needed only if the document does not name it
     #[arg(long, value_name = "AGENT", required_unless_present = "file")]
     pub(crate) from: Option<String>,
-    /// Who gets it; with `--file`, whatever the document suggests
+    /// The agent that receives; with `--file`, it counts instead of the receiver in the document
     #[arg(long, value_name = "AGENT", required_unless_present = "file")]
     pub(crate) to: Option<String>,
     /// What is handed over: JSON, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "JSON", required_unless_present = "file")]
     pub(crate) payload: Option<String>,
-    /// A whole document in JSON, XML, YAML or Markdown, which says the rest itself; `-` for stdin
-    #[arg(long, conflicts_with_all = ["payload", "outcome", "reason", "supersedes"])]
+    /// A file with a whole handoff in JSON, XML, YAML or Markdown, from which sender, receiver, outcome and
+    /// package are read; `-` for stdin
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "outcome", "reason", "supersedes"])]
     pub(crate) file: Option<String>,
     /// How the sender's work ended [default: as the edge says]
     #[arg(long)]
     pub(crate) outcome: Option<String>,
-    #[arg(long)]
+    /// Why, in a sentence for the receiver
+    #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     /// A pending handoff of the same sender that this one replaces
     #[arg(long, value_name = "HANDOFF")]
     pub(crate) supersedes: Option<String>,
     /// The workflow of a new run
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "WORKFLOW")]
     pub(crate) workflow: Option<String>,
     #[command(flatten)]
     pub(crate) profile: ProfileArg,
@@ -183,7 +183,49 @@ pub(crate) struct HandoffCreate {
 pub(crate) struct HandoffComplete {
     #[command(flatten)]
     pub(crate) which: Which,
-    #[arg(long, default_value = "success")]
+    #[command(flatten)]
+    pub(crate) on: HandedOn,
+}
+
+/// What a receiver may say when it begins.
+#[derive(Debug, Args)]
+pub(crate) struct Taken {
+    /// The receiver's restatement of the task, or what is unclear: words or an
+    /// `acknowledgment` document, `@FILE` or `-`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) acknowledgement: Option<String>,
+    /// Promise a `heartbeat` at least this often; without one, the work is offered again
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub(crate) lease: Option<u32>,
+    #[command(flatten)]
+    pub(crate) by: By,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TakeArgs {
+    /// The story whose handoff is taken, or the handoff by any of its names [default: the only one
+    /// that is offered]
+    pub(crate) story: Option<String>,
+    #[command(flatten)]
+    pub(crate) taken: Taken,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoneArgs {
+    /// The story whose handoff is complete, or the handoff by any of its names [default: the only one
+    /// that is held]
+    pub(crate) story: Option<String>,
+    #[command(flatten)]
+    pub(crate) on: HandedOn,
+}
+
+/// The result of finished work.
+#[derive(Debug, Args)]
+pub(crate) struct HandedOn {
+    /// How the work ended: the workflow has an edge for each outcome
+    #[arg(long, value_name = "OUTCOME", default_value = "success")]
     pub(crate) outcome: String,
     /// The receiver, where the workflow leaves a choice
     #[arg(long, value_name = "AGENT")]
@@ -191,7 +233,8 @@ pub(crate) struct HandoffComplete {
     /// What is handed on: JSON, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "JSON", default_value = "{}")]
     pub(crate) payload: String,
-    #[arg(long)]
+    /// Why, in a sentence for the receiver
+    #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
     pub(crate) by: By,
@@ -212,7 +255,7 @@ pub(crate) struct HandoffTemplate {
     #[arg(long)]
     pub(crate) run: Option<String>,
     /// The story, whose open run is meant
-    #[arg(long, value_name = "KEY", conflicts_with = "run")]
+    #[arg(long, value_name = "STORY", conflicts_with = "run")]
     pub(crate) story: Option<String>,
     /// Who would get it [default: as the workflow has it for the outcome]
     #[arg(long, value_name = "AGENT")]
@@ -234,7 +277,8 @@ pub(crate) struct PartArgs {
     /// What is handed over: JSON, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "JSON")]
     pub(crate) payload: String,
-    #[arg(long)]
+    /// Why, in a sentence for the receiver
+    #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
     pub(crate) fence: FenceArgs,
@@ -246,19 +290,21 @@ pub(crate) struct PartArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FenceArgs {
-    /// What you hold it with: refused, if you have lost it since
+    /// The fencing token that `accept --lease` printed: refused if the lease was lost since
     #[arg(long, value_name = "N")]
     pub(crate) fence: Option<u32>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct HandoffList {
-    #[arg(long, value_name = "KEY")]
+    /// Only those of this story
+    #[arg(long, value_name = "STORY")]
     pub(crate) story: Option<String>,
+    /// Only those of this run, by its number, its id or its story
     #[arg(long)]
     pub(crate) run: Option<String>,
-    /// Only what this agent is to receive
-    #[arg(long)]
+    /// Only those that this agent receives
+    #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
     /// Only in this state; give it again for more
     #[arg(long, value_name = "STATE")]
@@ -270,7 +316,7 @@ pub(crate) struct HandoffList {
     #[arg(long)]
     pub(crate) all: bool,
     /// At most so many
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) limit: u32,
     /// Only handoffs with a higher number
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]

@@ -9,8 +9,8 @@ use super::{Which, one_of_described};
 pub(crate) struct PromptArgs {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Where the agent finds Baton [default: http://127.0.0.1:4180]
-    #[arg(long)]
+    /// The address of the server, for the agent [default: that of this project's server]
+    #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// How long it may be; the least important is left out first, and it says so
     #[arg(long, value_name = "TOKENS")]

@@ -17,7 +17,10 @@ impl CliCommand {
             | CliCommand::Handoff(
                 HandoffCommand::List(_) | HandoffCommand::Show(_) | HandoffCommand::Template(_),
             ) => Purpose::Read,
-            CliCommand::Doctor | CliCommand::Verify | CliCommand::Backup { .. } => Purpose::Inspect,
+            CliCommand::Doctor
+            | CliCommand::Verify
+            | CliCommand::Backup { .. }
+            | CliCommand::Complete { .. } => Purpose::Inspect,
             CliCommand::Story(_)
             | CliCommand::Run(_)
             | CliCommand::Handoff(_)
@@ -36,6 +39,8 @@ impl CliCommand {
             | CliCommand::Workspace(_)
             | CliCommand::Workflow(_)
             | CliCommand::Agent(_)
+            | CliCommand::Take(_)
+            | CliCommand::Done(_)
             | CliCommand::Restore { .. }
             | CliCommand::Recover(_)
             | CliCommand::Convert(_)

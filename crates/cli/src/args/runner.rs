@@ -17,7 +17,7 @@ pub(crate) struct RunnerArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunnerCommand {
-    /// Which agents are at work, and how the last attempts ended
+    /// Show which agents are at work, and how the last attempts ended
     Status,
 }
 

@@ -1,4 +1,4 @@
-//! `baton agent`: list, show, new.
+//! `baton agent`: list, show, check, new.
 
 use std::path::Path;
 
@@ -14,19 +14,21 @@ use baton_wire::suggest::did_you_mean;
 use super::init::write_new;
 use crate::args::{AgentCommand, Cli};
 use crate::failure::Failure;
-use crate::project::{BUILT_IN, FOLDER, Project, tell_left_out};
+use crate::named_file;
+use crate::project::{BUILT_IN, FOLDER, LoadedFiles, Project, parsed, tell_left_out};
 use crate::show::{self, OutputFormat};
 
 pub(crate) fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
     let project = match verb {
         AgentCommand::New { .. } => Project::find(cli.project.as_deref())?,
-        AgentCommand::List | AgentCommand::Show { .. } => {
+        AgentCommand::List | AgentCommand::Show { .. } | AgentCommand::Check { .. } => {
             Project::find_or_bare(cli.project.as_deref())?
         }
     };
     match verb {
         AgentCommand::List => list(cli, &project),
         AgentCommand::Show { id } => show_one(cli, &project, id),
+        AgentCommand::Check { id } => check(cli, &project, id.as_deref()),
         AgentCommand::New { id, description } => new(&project, id, description),
     }
 }
@@ -51,7 +53,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
                 ]
             });
             let headings = ["AGENT", "NAME", "DESCRIPTION", "CAPABILITIES", "FROM"];
-            show::answer(&show::table(&headings, rows.collect()));
+            show::answer(&show::list(&headings, rows.collect()));
         }
     }
     Ok(())
@@ -84,6 +86,56 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// By the loader that every command uses. Without a name, the project's own files.
+fn check(cli: &Cli, project: &Project, name: Option<&str>) -> Result<(), Failure> {
+    let mut files = project.load();
+    let sound: Vec<String> = match name {
+        None => {
+            files.refuse_bad_agents()?;
+            files.agents.iter().map(|(_, it)| it.agent.id.to_string()).collect()
+        }
+        Some(name) => {
+            files.refuse_bad_agent(name)?;
+            match files.agents.iter().find(|(_, it)| it.agent.id.as_str() == name) {
+                Some(_) => vec![name.to_owned()],
+                None => vec![check_file(&files, name)?],
+            }
+        }
+    };
+    match cli.format() {
+        OutputFormat::Json => {
+            let names = sound.into_iter().map(Node::Text).collect();
+            show::answer_json(&Node::map([
+                ("agents", Node::List(names)),
+                ("problems", Node::List(Vec::new())),
+            ]));
+        }
+        OutputFormat::Table => match sound.as_slice() {
+            [one] => show::answer(&format!("{one} is sound")),
+            all => show::answer(&format!("{} are sound", show::counted(all.len() as u64, "agent"))),
+        },
+    }
+    Ok(())
+}
+
+/// A file anywhere, which has to be named after its agent.
+fn check_file(files: &LoadedFiles, name: &str) -> Result<String, Failure> {
+    let text = match named_file::text(name) {
+        Ok(text) => text,
+        Err(Failure::NotFound(_)) => {
+            let known: Vec<&str> =
+                files.agents.iter().map(|(_, it)| it.agent.id.as_str()).collect();
+            let hint = did_you_mean(name, &known);
+            let message = format!("there is no agent or file `{name}`; {hint}");
+            return Err(Failure::NotFound(message));
+        }
+        Err(failure) => return Err(failure),
+    };
+    let path = Path::new(name);
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(parsed(path, agent_file::parse_file(&stem, &text))?.agent.id.to_string())
 }
 
 fn document(agent: &Agent) -> AgentDocument {
@@ -143,7 +195,7 @@ fn template(id: &AgentId, description: &str) -> String {
          {description}\n\n\
          ## Responsibilities\n\n- Say what this agent does, and what it never does.\n\n\
          ## Task\n\n\
-         1. Get your assignment and accept it before you work.\n\
+         1. Read the package, and what it names.\n\
          2. Do the work, and verify it.\n\
          3. Hand off: say what you did, what you decided and why, and what is open.\n",
         quote(&title),

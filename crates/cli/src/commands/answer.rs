@@ -55,5 +55,29 @@ async fn say(
     word: &PersonsWord,
 ) -> Result<(), Failure> {
     let ask = Ask::post(["inbox", &which.handoff, "answer"], word).of(which);
-    tell(api, &ask.writing(write)).await
+    let said = tell(api, &ask.writing(write)).await;
+    said.map_err(|failure| failure.with_hint("not_a_gate", || for_agents(which, word)))
+}
+
+/// The commands of agents for the same words: people answer gates, agents handoffs.
+fn for_agents(which: &Which, word: &PersonsWord) -> String {
+    let handoff = which.typed();
+    match *word.answer {
+        AnswerKind::Reject => format!(
+            "`baton reject` answers a gate; `baton handoff reject {handoff} --reason TEXT` gives an \
+             agent's work back"
+        ),
+        AnswerKind::Approve | AnswerKind::Modify | AnswerKind::Accept => format!(
+            "`baton approve` answers a gate; an agent takes work with `baton handoff accept {handoff}` and \
+             finishes it with `baton handoff complete {handoff}`"
+        ),
+        AnswerKind::Reply
+        | AnswerKind::Question
+        | AnswerKind::Continue
+        | AnswerKind::HandTo
+        | AnswerKind::Abort => format!(
+            "`baton answer` answers what waits for a person; an agent answers a question with \
+             `baton handoff answer {handoff} --text TEXT`"
+        ),
+    }
 }

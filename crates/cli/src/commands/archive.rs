@@ -20,23 +20,19 @@ async fn rebuild(api: &Api) -> Result<(), Failure> {
         show::answer_document(&reply.body);
     } else {
         let archive: ArchiveDocument = api.get(&Ask::get(["archive"])).await?;
-        let word = if runs == 1 { "run" } else { "runs" };
+        let runs = show::counted(runs, "run");
         let left = match unknown_sessions {
             0 => String::new(),
             1 => "; 1 folder there is of no run in this database, and was left alone".to_owned(),
             n => format!("; {n} folders there are of no run in this database, and were left alone"),
         };
         let sessions = show::visible(&archive.sessions);
-        show::answer(&format!("archived {runs} {word} in {sessions}{left}"));
+        show::answer(&format!("archived {runs} in {sessions}{left}"));
         if kept_sessions > 0 {
             show::note(&format!(
                 "{} more events than this database: kept aside as \
                  `{sessions}/RUN.newer-N`; `baton recover` reads them",
-                if kept_sessions == 1 {
-                    "1 session has".to_owned()
-                } else {
-                    format!("{kept_sessions} sessions have")
-                },
+                show::counted_as(kept_sessions, "session has", "sessions have"),
             ));
         }
     }

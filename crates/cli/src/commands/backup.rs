@@ -76,10 +76,9 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     match n_ahead {
         Some(0) | None => {}
         Some(n) => show::note(&format!(
-            "{} {} more events in the archive than in this backup: `baton recover` brings them back; \
+            "{} more events in the archive than in this backup: `baton recover` brings them back; \
              `baton archive rebuild` follows the backup instead and keeps the others aside",
-            show::counted(n, "run"),
-            if n == 1 { "has" } else { "have" },
+            show::counted_as(n, "run has", "runs have"),
         )),
     }
     if let Some(aside) = aside {

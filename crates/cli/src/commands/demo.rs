@@ -13,7 +13,7 @@ use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
 use baton_files::{Dir, FileMode};
-use baton_http::{ListenOptions, Server};
+use baton_http::{Backend, ListenOptions, Server};
 use baton_store::{Position, RunRef, Store};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -39,7 +39,8 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let session = Session::of(project, lock, Purpose::Change).await?;
     let (engine, store) = (session.engine.clone(), session.store.clone());
     let options = ListenOptions { listen: FREE, allowed_hosts: Vec::new() };
-    let server = Server::bind(engine.clone(), &options).await?;
+    let backend = Backend { project: session.project.name(), ..engine.clone().into() };
+    let server = Server::bind(backend, &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;
     let (stop, stopped) = oneshot::channel::<()>();

@@ -48,8 +48,10 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let n_ill = findings.iter().filter(|it| matches!(it.state, Health::Ill { .. })).count();
     match n_ill {
         0 => Ok(()),
-        1 => Err(Failure::Broken { what: "1 thing is wrong".to_owned() }),
-        n => Err(Failure::Broken { what: format!("{n} things are wrong") }),
+        n => {
+            let things = show::counted_as(n as u64, "thing is", "things are");
+            Err(Failure::Broken { what: format!("{things} wrong") })
+        }
     }
 }
 
@@ -250,9 +252,8 @@ async fn look_at_runs(
     let n_waiting = api.list::<InboxItemDocument>(Ask::get(["inbox"])).await?.items.len();
     if n_waiting > 0 {
         let advice = "type `baton inbox`".to_owned();
-        let verb = if n_waiting == 1 { "waits" } else { "wait" };
-        let items = show::counted(n_waiting as u64, "item");
-        let what = format!("{items} {verb} for a person");
+        let items = show::counted_as(n_waiting as u64, "item waits", "items wait");
+        let what = format!("{items} for a person");
         findings.push(HealthCheck { what, state: Health::Waits { advice } });
     }
     let open = "pending,clarification,accepted,parked";
@@ -262,8 +263,8 @@ async fn look_at_runs(
         let advice = "type `baton handoff list --stale`; \
                       `baton handoff timeout HANDOFF` gives up on one"
             .to_owned();
-        let verb = if n_stale == 1 { "is" } else { "are" };
-        let what = format!("{} {verb} stale", show::counted(n_stale as u64, "handoff"));
+        let handoffs = show::counted_as(n_stale as u64, "handoff is", "handoffs are");
+        let what = format!("{handoffs} stale");
         findings.push(HealthCheck { what, state: Health::Waits { advice } });
     }
     Ok(())
@@ -324,7 +325,7 @@ async fn look_at_own_archive(session: &Session) -> Result<HealthCheck, Failure> 
         n => Health::Waits {
             advice: format!(
                 "{} not in it yet; the next command that changes something writes them",
-                if n == 1 { "1 event is".to_owned() } else { format!("{n} events are") }
+                show::counted_as(n, "event is", "events are")
             ),
         },
     };

@@ -10,7 +10,7 @@ use baton_api::{
 
 use super::outcome::tell;
 use crate::api::{Api, Ask};
-use crate::args::{HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, Which, WriteArgs};
+use crate::args::{HandedOn, HandoffCommand, HandoffCreate, HandoffList, Taken, Which, WriteArgs};
 use crate::document::InputDocument;
 use crate::failure::Failure;
 use crate::payload;
@@ -22,17 +22,7 @@ pub(crate) async fn run(api: &Api, verb: &HandoffCommand) -> Result<(), Failure>
         HandoffCommand::List(args) => list(api, args).await,
         HandoffCommand::Show(which) => show_one(api, which).await,
         HandoffCommand::Template(args) => template::run(api, args).await,
-        HandoffCommand::Accept { which, acknowledgement, lease, by, write } => {
-            let body = Acceptance {
-                agent: by.by.clone(),
-                acknowledgement: acknowledgement
-                    .as_deref()
-                    .map(payload::acknowledgement)
-                    .transpose()?,
-                lease_seconds: *lease,
-            };
-            on(api, which, write, "accept", &body).await
-        }
+        HandoffCommand::Accept { which, taken } => accept(api, which, taken).await,
         HandoffCommand::Heartbeat { which, fence } => heartbeat(api, which, *fence).await,
         HandoffCommand::Clarify { which, question, by, fence, write } => {
             let question = payload::text(question)?;
@@ -53,11 +43,11 @@ pub(crate) async fn run(api: &Api, verb: &HandoffCommand) -> Result<(), Failure>
         HandoffCommand::Return { part, outcome } => parts::give_back(api, part, outcome).await,
         HandoffCommand::Escalate { part } => parts::escalate(api, part).await,
         HandoffCommand::Reject { which, reason, by, fence, write } => {
-            let (reason, agent) = (reason.clone(), by.by.clone());
+            let (reason, agent) = (payload::reason(reason)?, by.by.clone());
             let body = Rejection { reason, agent, fence: fence.fence };
             on(api, which, write, "reject", &body).await
         }
-        HandoffCommand::Complete(args) => complete(api, args).await,
+        HandoffCommand::Complete(args) => complete(api, &args.which, &args.on).await,
         HandoffCommand::Cancel { which, reason, by, write } => {
             let body = Cancellation { reason: reason.clone(), agent: by.by.clone() };
             on(api, which, write, "cancel", &body).await
@@ -76,7 +66,16 @@ async fn on(
     verb: &str,
     body: &impl serde::Serialize,
 ) -> Result<(), Failure> {
-    tell(api, &Ask::on(which, verb, body).writing(write)).await
+    let done = tell(api, &Ask::on(which, verb, body).writing(write)).await;
+    done.map_err(|failure| {
+        failure.with_hint("gate_open", || {
+            let handoff = which.typed();
+            format!(
+                "`baton handoff {verb}` is for agents; a person says `baton approve {handoff}` or \
+                 `baton reject {handoff}`, and `baton inbox` shows what each would do"
+            )
+        })
+    })
 }
 
 async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
@@ -119,7 +118,17 @@ async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), 
     result.map_err(|failure| failure.in_format(document.format))
 }
 
-async fn complete(api: &Api, args: &HandoffComplete) -> Result<(), Failure> {
+pub(super) async fn accept(api: &Api, which: &Which, taken: &Taken) -> Result<(), Failure> {
+    let acknowledgement = taken.acknowledgement.as_deref();
+    let body = Acceptance {
+        agent: taken.by.by.clone(),
+        acknowledgement: acknowledgement.map(payload::acknowledgement).transpose()?,
+        lease_seconds: taken.lease,
+    };
+    on(api, which, &taken.write, "accept", &body).await
+}
+
+pub(super) async fn complete(api: &Api, which: &Which, args: &HandedOn) -> Result<(), Failure> {
     let body = Completion {
         outcome: args.outcome.clone(),
         package: Some(payload::package(&args.payload)?),
@@ -129,7 +138,7 @@ async fn complete(api: &Api, args: &HandoffComplete) -> Result<(), Failure> {
         fence: args.fence.fence,
         profile: api.profile(&args.profile),
     };
-    on(api, &args.which, &args.write, "complete", &body).await
+    on(api, which, &args.write, "complete", &body).await
 }
 
 async fn heartbeat(api: &Api, which: &Which, fence: u32) -> Result<(), Failure> {

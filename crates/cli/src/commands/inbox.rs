@@ -48,14 +48,13 @@ fn show_item(api: &Api, item: &InboxItemDocument) {
     }
     let n_before = item.trail.len().saturating_sub(TRAIL);
     if n_before > 0 {
-        let handoffs = if n_before == 1 { "handoff" } else { "handoffs" };
-        show::answer(&show::dim(&format!("{n_before} earlier {handoffs}")));
+        let earlier = show::counted(n_before as u64, "earlier handoff");
+        show::answer(&show::dim(&earlier));
     }
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
-    let row =
-        |it: &ChoiceDocument| vec![show::one_line(&it.command), show::one_line(&consequence(it))];
+    let row = |it: &ChoiceDocument| [show::one_line(&it.command), show::one_line(&consequence(it))];
     let rows = item.choices.iter().map(row).collect();
-    show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
+    show::answer(&format!("\n{}", show::commands(&["TYPE", "AND THEN"], rows)));
 }
 
 /// The effect of the answer by the rules, and the workflow's description of it.

@@ -26,6 +26,11 @@ workflow = \"story-pipeline\"
 [archive]
 state = \"state\"
 sessions = \".project/07-audit/sessions\"
+
+# How the project builds and tests itself: prompts tell agents. A check passes where it exits with 0.
+# [checks.tests]
+# run = [\"cargo\", \"test\"]
+# timeout = \"10m\"
 ";
 
 pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
@@ -38,10 +43,14 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
     }
     lay_out(&dir)?;
     show::answer(&format!(
-        "made {}\n\nnext:\n  baton story add KEY --title \"...\"   add a piece of work\n  \
+        "made {}\nevery run will also be written as files, to commit or to ignore: `state` and \
+         `.project/07-audit/sessions`\n({FOLDER}/{PROJECT_FILE} says where, under `[archive]`)\n\nnext:\n  baton story add KEY --title \"...\"   add a piece of work\n  \
          baton run start                     hand it to the first agent\n  \
-         baton status                        see who has the baton",
-        root.join(FOLDER).display()
+         baton status                        see who has the baton\n\n\
+         in git: commit {}; `state/` and `.project/` tell of the runs, and Baton can write them anew: \
+         commit them to keep that history, or add them to .gitignore",
+        root.join(FOLDER).display(),
+        FOLDER,
     ));
     Ok(())
 }

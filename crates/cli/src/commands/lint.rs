@@ -10,14 +10,14 @@ use baton_core::lint::{self, Facts, LintReport, LintRule, Parties, Settings, Sev
 use baton_core::names::AgentId;
 use baton_core::package;
 use baton_engine::Workspace as _;
-use baton_wire::formats::{self, FormatError};
+use baton_wire::formats::{self, FormatError, Places};
 
 use self::edge::Edges;
 use crate::args::{Cli, Lint};
 use crate::document::{InputDocument, SAY_FROM};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show::OutputFormat;
+use crate::show::{self, OutputFormat};
 use crate::workspace::Folder;
 
 /// The result for one file.
@@ -28,6 +28,8 @@ struct Looked {
     format: Option<package::Format>,
     /// The name of the contract that was applied.
     contract: Option<String>,
+    /// Where its values stand.
+    places: Option<Places>,
     /// The findings, or why the file cannot be read at all.
     report: Result<LintReport, Unread>,
     min_score: Option<u8>,
@@ -40,10 +42,19 @@ enum Unread {
     Document(FormatError),
 }
 
+impl Unread {
+    fn code(&self) -> &str {
+        match self {
+            Self::File(failure) => failure.code(),
+            Self::Document(error) => error.code(),
+        }
+    }
+}
+
 impl Looked {
     fn unread(file: &str, format: Option<package::Format>, why: Unread) -> Self {
         let file = file.to_owned();
-        Self { file, format, contract: None, report: Err(why), min_score: None }
+        Self { file, format, contract: None, places: None, report: Err(why), min_score: None }
     }
 
     fn is_below(&self) -> bool {
@@ -94,7 +105,9 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
                 let report = package.at_its_place(report);
                 let contract = edge.contract.map(|it| it.name.clone());
                 let min_score = args.min_score.or(edge.min_score).or(settings.min_score);
-                Looked { file: file.clone(), format, contract, report: Ok(report), min_score }
+                let places = args.sarif.then(|| Places::of(document.format, &document.text));
+                let (file, report) = (file.clone(), Ok(report));
+                Looked { file, format, contract, places, report, min_score }
             }
             Err(error) => Looked::unread(file, format, Unread::Document(error)),
         });
@@ -106,7 +119,10 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     }
     match looked.iter().filter(|it| it.is_bad()).count() {
         0 => Ok(()),
-        n => Err(Failure::Broken { what: format!("errors in {n} of {} files", looked.len()) }),
+        n => {
+            let files = show::counted(looked.len() as u64, "file");
+            Err(Failure::Broken { what: format!("errors in {n} of {files}") })
+        }
     }
 }
 

@@ -46,6 +46,10 @@ async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
     };
     match (run, handoff) {
         (Some(run), None) => Ok(format!("/runs/{}", run.number)),
+        // The name of a run is also that of the handoff that is open in it.
+        (Some(run), Some(detail)) if detail.handoff.row.run == run.id => {
+            Ok(format!("/runs/{}", run.number))
+        }
         (None, Some(_)) if is_number => Err(Failure::NotFound(format!(
             "there is no run `{name}`; the handoff of that number is `{}{name}`",
             StoryKey::HANDOFF_PREFIX

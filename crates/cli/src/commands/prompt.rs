@@ -15,11 +15,18 @@ pub(crate) async fn run(api: &Api, args: &PromptArgs) -> Result<(), Failure> {
         .with_some("url", args.url.as_deref())
         .with("face", args.face.unwrap_or(usual).name())
         .header("accept", "application/json");
-    let reply = api.send(&ask).await?;
+    let reply = api.send(&ask).await.map_err(|failure| {
+        failure.with_hint("finished", || {
+            let handoff = args.which.typed();
+            format!(
+                "only open work has a prompt; `baton handoff show {handoff}` shows this handoff"
+            )
+        })
+    })?;
     match api.format {
         OutputFormat::Table => {
             let prompt: baton_api::PromptDocument = reply.document()?;
-            show::answer(&prompt.text);
+            show::answer_lines(&prompt.text);
         }
         OutputFormat::Json => show::answer_document(&reply.body),
     }

@@ -1,6 +1,10 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
-use baton_api::{Because, Goto, HandoffSummary, Nothing, StartRequest, Why};
+use baton_api::{
+    Because, Goto, HandoffSummary, Nothing, StartRequest, StoryDocument, StoryStatus, Why,
+};
+use baton_core::names::StoryKey;
+use baton_core::shell::shell_word;
 use serde::Serialize;
 
 use super::outcome::tell;
@@ -11,7 +15,10 @@ use crate::show::{self, OutputFormat, TimeFormat};
 
 pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     match verb {
-        RunCommand::Start { story, new_story, workflow, to, at, reason, write } => {
+        RunCommand::Start { story, new_story, again, workflow, to, at, reason, write } => {
+            if let (Some(story), false, false) = (story, again, write.dry_run) {
+                ask_if_finished(api, story).await?;
+            }
             let body = StartRequest {
                 story: story.clone(),
                 new_story: *new_story,
@@ -45,6 +52,29 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     }
 }
 
+/// A finished story is started once more only if that is meant: a person at a terminal is asked.
+async fn ask_if_finished(api: &Api, name: &str) -> Result<(), Failure> {
+    let key = name.strip_prefix(StoryKey::STORY_PREFIX).unwrap_or(name);
+    let story = match api.get::<StoryDocument>(&Ask::get(["stories", key])).await {
+        Ok(story) => story,
+        // The start itself says why.
+        Err(Failure::Refused { .. }) => return Ok(()),
+        Err(failure) => return Err(failure),
+    };
+    if story.status != StoryStatus::Finished {
+        return Ok(());
+    }
+    let what = format!("the story `{}` is finished", show::one_line(&story.key));
+    match show::confirmed(&format!("{what}; start it once more?")) {
+        Some(true) => Ok(()),
+        Some(false) => Err(Failure::Conflict(format!("{what}; nothing was started"))),
+        None => {
+            let command = format!("baton run start {} --again", shell_word(name));
+            Err(Failure::Conflict(format!("{what}; `{command}` starts it once more")))
+        }
+    }
+}
+
 async fn on(
     api: &Api,
     run: &str,
@@ -62,7 +92,7 @@ async fn list(api: &Api, all: bool) -> Result<(), Failure> {
     match api.format {
         OutputFormat::Json => show::answer_json(&listed.into_json()),
         OutputFormat::Table if listed.items.is_empty() => {
-            show::note("no run is open; `baton run start` hands the next story in");
+            show::note("no run is open; `baton run start` starts the next story");
         }
         OutputFormat::Table => show::answer(&show::runs_table(&listed.items, api.now())),
     }
@@ -78,7 +108,7 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
     let baton_api::RunDetail { run, passed_gates } = reply.document()?;
     let handoffs = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run.id)).await?;
     let times = TimeFormat::local();
-    let fields = show::fields(vec![
+    let mut fields = vec![
         ("run", format!("{} ({})", run.number, run.id)),
         ("story", show::visible(&run.story)),
         ("workflow", run.workflow.clone()),
@@ -88,12 +118,19 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         ("visited", run.visited.join(", ")),
         ("started", times.show(run.started_at)),
         ("moved", times.show(run.moved_at)),
-    ]);
-    let mut page = fields;
+    ];
+    match show::n_offered_again(&handoffs.items) {
+        0 => {}
+        1 => fields.push(("offered again", "once, by the orchestrator".to_owned())),
+        n => fields.push(("offered again", format!("{n} times, by the orchestrator"))),
+    }
+    let mut page = show::fields(fields);
     if !passed_gates.is_empty() {
         page += &format!("\n\n{}", show::passed_gates_table(&passed_gates, &times));
     }
     page += &format!("\n\n{}", show::handoffs_table(&handoffs.items, api.now()));
+    page +=
+        &format!("\n\n{}", show::dim("`baton handoff show #` shows one of them with its package"));
     let ask = Ask::get(["runs", &run.id.to_string(), "messages"]);
     page += &show::messages(run.number, &api.list(ask).await?.items, &times);
     show::answer(&page);

@@ -43,7 +43,7 @@ fn show_screen(api: &Api, status: &ProjectStatus) {
     }
     match status.stories_waiting {
         0 => {}
-        1 => show::answer("\n1 story waits; `baton run start` hands it in"),
-        n => show::answer(&format!("\n{n} stories wait; `baton run start` hands the next one in")),
+        1 => show::answer("\n1 story waits; `baton run start` starts it"),
+        n => show::answer(&format!("\n{n} stories wait; `baton run start` starts the next one")),
     }
 }

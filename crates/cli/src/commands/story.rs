@@ -1,4 +1,4 @@
-//! `baton story`: add, list, show, import.
+//! `baton story`: add, list, show, edit, import.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use http::StatusCode;
 
 use super::outcome::show_warnings;
 use crate::api::{Api, ApiReply, Ask};
-use crate::args::{self, StoryAdd};
+use crate::args::{self, StoryAdd, StoryEdit};
 use crate::failure::Failure;
 use crate::payload;
 use crate::project::parsed;
@@ -26,6 +26,7 @@ pub(crate) async fn run(api: &Api, verb: &args::StoryCommand) -> Result<(), Fail
             let reply = api.send(&Ask::get(["stories", key])).await?;
             tell(api, &reply).await
         }
+        args::StoryCommand::Edit(args) => edit(api, args).await,
         args::StoryCommand::Import { file } => import(api, file).await,
     }
 }
@@ -42,6 +43,35 @@ async fn add(api: &Api, args: &StoryAdd) -> Result<(), Failure> {
         pr_url: args.pr_url.clone(),
     };
     let reply = api.send(&Ask::post(["stories"], &story)).await?;
+    tell(api, &reply).await
+}
+
+/// Sends the whole story back with what was named changed.
+async fn edit(api: &Api, args: &StoryEdit) -> Result<(), Failure> {
+    if args.is_empty() {
+        let message = "name what to change, such as `--title` or `--priority`; `baton story edit --help` \
+                       lists all";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let story: baton_api::StoryDocument = api.get(&Ask::get(["stories", &args.key])).await?;
+    let listed = |new: &Option<Vec<String>>, old: Vec<String>| match new {
+        Some(new) => new.iter().filter(|it| !it.is_empty()).cloned().collect(),
+        None => old,
+    };
+    let optional = |new: &Option<String>, old: Option<String>| match new {
+        Some(new) => Some(new.clone()).filter(|it| !it.is_empty()),
+        None => old,
+    };
+    let text = StoryText {
+        title: args.title.clone().unwrap_or(story.title),
+        description: args.description.clone().unwrap_or(story.description),
+        acceptance: listed(&args.acceptance, story.acceptance),
+        depends_on: listed(&args.depends_on, story.depends_on),
+        priority: args.priority.unwrap_or(story.priority),
+        branch: optional(&args.branch, story.branch),
+        pr_url: optional(&args.pr_url, story.pr_url),
+    };
+    let reply = api.send(&Ask::put(["stories", &story.key], &text)).await?;
     tell(api, &reply).await
 }
 

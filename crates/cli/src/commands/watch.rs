@@ -281,7 +281,7 @@ fn show_line(heard: &ReceivedEvent) {
     let Ok(data) = serde_json::from_str::<&RawValue>(&heard.data) else { return };
     let line = WatchLine { id: heard.id.as_deref(), event: &heard.name, data };
     match serde_json::to_string(&line) {
-        Ok(line) => show::answer(&line),
+        Ok(line) => show::answer_json_line(&line),
         Err(error) => unreachable!("our own types always encode: {error}"),
     }
 }

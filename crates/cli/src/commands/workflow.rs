@@ -8,7 +8,7 @@ use baton_core::workflow::Workflow;
 use baton_engine::Entry;
 use baton_files::FileMode;
 use baton_wire::suggest::did_you_mean;
-use baton_wire::{builtin, workflow_file};
+use baton_wire::{builtin, schema, workflow_file};
 
 use super::init::write_new;
 use crate::args::{self, Cli};
@@ -73,7 +73,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
                 ]
             });
             let headings = ["WORKFLOW", "STEPS", "", "FROM"];
-            show::answer(&show::table(&headings, rows.collect()));
+            show::answer(&show::list(&headings, rows.collect()));
         }
     }
     Ok(())
@@ -119,13 +119,24 @@ fn eject(project: &Project, name: &str) -> Result<(), Failure> {
     let folder = project.dir.make_dirs(format!("{FOLDER}/workflows"), FileMode::Shared)?;
     let file = format!("{name}.yaml");
     let path = folder.path().join(&file);
-    write_new(&folder, Path::new(&file), text)?;
+    let head = format!("# yaml-language-server: $schema=../schemas/{SCHEMA_FILE}\n");
+    write_new(&folder, Path::new(&file), &format!("{head}{text}"))?;
+    write_schema(project)?;
     show::answer(&format!(
         "wrote {}\n\nnew runs use it from now on; runs under way keep the one they began with",
         path.display()
     ));
     Ok(())
 }
+
+/// The schema that the first line of an ejected file names, for editors: they need no server for it.
+fn write_schema(project: &Project) -> Result<(), Failure> {
+    let Some(text) = schema::schema("workflow") else { return Ok(()) };
+    let folder = project.dir.make_dirs(format!("{FOLDER}/schemas"), FileMode::Shared)?;
+    Ok(folder.replace(SCHEMA_FILE, text.as_bytes(), FileMode::Shared)?)
+}
+
+const SCHEMA_FILE: &str = "workflow.schema.json";
 
 fn named(project: &Project, name: &str) -> Result<Workflow, Failure> {
     let (name, source) = source_of(project, name)?;

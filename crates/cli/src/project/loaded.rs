@@ -68,6 +68,12 @@ pub(crate) enum WorkflowUse {
     BuiltIn,
 }
 
+impl LoadedWorkflow {
+    pub(crate) fn workflow(&self) -> &Workflow {
+        &self.entry.workflow
+    }
+}
+
 impl LoadedFiles {
     pub(super) fn of(dir: &Dir) -> Self {
         let mut left_out = Vec::new();
@@ -88,6 +94,30 @@ impl LoadedFiles {
             }
         }
         Self { agents, workflows, left_out }
+    }
+
+    /// Without the files that changed while they were read, by their paths.
+    pub(super) fn without(mut self, changing: &[String]) -> Self {
+        let is_changing = |origin: &String| changing.contains(origin);
+        let (left, kept) = self.agents.into_iter().partition(|(origin, _)| is_changing(origin));
+        self.agents = kept;
+        let left: Vec<(String, AgentFile)> = left;
+        let agents = left.into_iter().map(|(origin, it)| {
+            BadFile::being_written(FileRole::Agent, it.agent.id.to_string(), origin)
+        });
+        let (left, kept) =
+            self.workflows.into_iter().partition(|it| is_changing(&it.source.origin));
+        self.workflows = kept;
+        let left: Vec<LoadedWorkflow> = left;
+        let workflows = left
+            .into_iter()
+            .map(|it| BadFile::being_written(FileRole::Workflow, it.name, it.source.origin));
+        let others = self.left_out.into_iter().map(|it| match is_changing(&it.origin) {
+            true => BadFile::being_written(it.role, it.name, it.origin),
+            false => it,
+        });
+        self.left_out = others.chain(agents).chain(workflows).collect();
+        self
     }
 
     /// With what `before` had in place of the files that have problems now.
@@ -121,7 +151,7 @@ impl LoadedFiles {
         let workflows = self.workflows.iter().map(|it| it.entry.clone());
         let left_out = self.left_out.iter().map(BadFile::summary).collect();
         let catalog = Catalog::new(workflows, agents, default).with_left_out(left_out);
-        catalog.with_lint(file.lint.clone())
+        catalog.with_project(file.clone())
     }
 
     /// A workflow that is sound and whose agents fit it; else every problem.
@@ -144,6 +174,27 @@ impl LoadedFiles {
             Some(index) => Err(self.left_out.swap_remove(index).failure),
             None => Ok(()),
         }
+    }
+
+    /// Fails with the problems of every agent's file that has any.
+    pub(crate) fn refuse_bad_agents(&self) -> Result<(), Failure> {
+        let bad: Vec<&BadFile> =
+            self.left_out.iter().filter(|it| it.role == FileRole::Agent).collect();
+        if bad.is_empty() {
+            return Ok(());
+        }
+        let lines = bad.iter().flat_map(|it| match it.failure.file_problems() {
+            [] => vec![it.failure.to_string()],
+            problems => {
+                problems.iter().map(|problem| format!("{}: {problem}", it.origin)).collect()
+            }
+        });
+        let what = show::counted(bad.len() as u64, "agent file");
+        let have = if bad.len() == 1 { "has" } else { "have" };
+        Err(Failure::BadFiles {
+            what: format!("{what} {have} problems"),
+            problems: lines.collect(),
+        })
     }
 
     /// Every workflow with how far it is used, and whether it is sound. What only the runs of others
@@ -181,7 +232,15 @@ pub(crate) fn tell_left_out(catalog: &Catalog) {
     }
 }
 
+/// What is wrong with a file that changes while it is read.
+pub(super) const BEING_WRITTEN: &str = "is being written; it is read again once it rests";
+
 impl BadFile {
+    fn being_written(role: FileRole, name: String, origin: String) -> Self {
+        let failure = Failure::Broken { what: BEING_WRITTEN.to_owned() };
+        Self { role, name, origin, failure, version: UsedVersion::None }
+    }
+
     fn new(role: FileRole, name: String, source: SourceFile, failure: Failure) -> Self {
         Self { role, name, origin: source.origin, failure, version: UsedVersion::None }
     }

@@ -39,7 +39,7 @@ impl SourceFile {
     }
 }
 
-pub(crate) const BUILT_IN: &str = "built in";
+pub(crate) const BUILT_IN: &str = builtin::ORIGIN;
 
 /// Folders that may hold agents. Later ones win.
 pub(super) const AGENT_FOLDERS: [&str; 3] = ["agents", "workflow-agents", ".baton/agents"];

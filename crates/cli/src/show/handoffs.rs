@@ -9,7 +9,12 @@ use baton_core::run::Kind;
 use baton_engine::LOST_TEXT;
 use jiff::Timestamp;
 
-use super::{TimeFormat, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
+use super::{
+    TimeFormat, ago, block, counted, dim, fields, good, list, pretty, shortened, visible, warn,
+};
+
+/// The label of the first handoff of a run, which starts it.
+const FIRST: &str = "HO-001";
 
 /// Shown in place of a text that does not match its hash.
 const DAMAGED: &str = "(damaged: see `baton verify`)";
@@ -20,14 +25,35 @@ pub(crate) fn handoffs_table(rows: &[HandoffSummary], now: Timestamp) -> String 
             row.number.to_string(),
             visible(&row.story),
             row.label.clone(),
-            format!("{} → {}", row.from_agent, row.to_agent),
+            between(row, rows),
             state_word(row),
             ago(row.ended_at.or(row.accepted_at).unwrap_or(row.created_at), now),
             shortened(last_words(row), 60),
         ]
     };
     let headings = ["#", "STORY", "LABEL", "HANDOFF", "STATE", "SINCE", "REASON"];
-    table(&headings, rows.iter().map(cells).collect())
+    list(&headings, rows.iter().map(cells).collect())
+}
+
+/// The two sides. Where the orchestrator asks a person, the agent that is blocked is named too, if
+/// its handoff is among `rows`.
+fn between(row: &HandoffSummary, rows: &[HandoffSummary]) -> String {
+    let sides = format!("{} → {}", row.from_agent, row.to_agent);
+    let is_asked = row.from_agent == AgentId::ORCHESTRATOR && row.to_agent == AgentId::HUMAN;
+    let is_before =
+        |it: &&HandoffSummary| it.run_id == row.run_id && Some(&it.label) == row.follows.as_ref();
+    match rows.iter().find(is_before).filter(|_| is_asked) {
+        Some(blocked) => format!("{sides}, for {}", blocked.to_agent),
+        None => sides,
+    }
+}
+
+/// How often the orchestrator offered work of the run again.
+pub(crate) fn n_offered_again(rows: &[HandoffSummary]) -> usize {
+    let is_again = |it: &&HandoffSummary| {
+        it.from_agent == AgentId::ORCHESTRATOR && it.to_step.is_some() && it.label != FIRST
+    };
+    rows.iter().filter(is_again).count()
 }
 
 pub(crate) fn handoff_page(detail: &HandoffDetail) -> String {
@@ -80,8 +106,8 @@ pub(crate) fn handoff_page(detail: &HandoffDetail) -> String {
 fn beside(beside: &HandoffExtras) -> Vec<String> {
     let mut words = Vec::new();
     if let (Some(fence), Some(seconds)) = (beside.fence, beside.lease_seconds) {
-        let every = format!("to be heard of at least every {seconds} seconds");
-        words.push(format!("held with fence {fence}; {every}"));
+        let every = counted(seconds.into(), "second");
+        words.push(format!("held with fence {fence}; a heartbeat is due at least every {every}"));
     }
     if !beside.evidence.is_empty() {
         let checked = |it: &EvidenceDocument| match &it.detail {
@@ -113,7 +139,7 @@ fn asked(asked: &GateDocument) -> String {
             let (why, command) = (visible(why), visible(command));
             format!("{}\n  {command}\n  baton inbox   says what each would do", warn(&why))
         }
-        GateDocument::Answered(AnsweredGate { answer, by, comment, at }) => {
+        GateDocument::Answered(AnsweredGate { answer, by, comment, at, .. }) => {
             let at = TimeFormat::local().show(*at);
             let comment = comment.as_deref();
             let comment = comment.map_or_else(String::new, |it| format!("\n{}", block(it)));

@@ -4,7 +4,7 @@ use baton_api::{PassedGateDocument, RunDocument, StatusWord};
 use baton_core::run::{BatonPlace, RunStatus, Wait};
 use jiff::Timestamp;
 
-use super::{TimeFormat, ago, dim, mark, table, visible, warn};
+use super::{TimeFormat, ago, dim, list, mark, table, visible, warn};
 
 pub(crate) fn runs_table(runs: &[RunDocument], now: Timestamp) -> String {
     let cells = |run: &RunDocument| {
@@ -18,7 +18,7 @@ pub(crate) fn runs_table(runs: &[RunDocument], now: Timestamp) -> String {
         ]
     };
     let headings = ["RUN", "STORY", "WORKFLOW", "STATUS", "BATON", "MOVED"];
-    table(&headings, runs.iter().map(cells).collect())
+    list(&headings, runs.iter().map(cells).collect())
 }
 
 /// The gates that a run has passed: how, who approved, and when.

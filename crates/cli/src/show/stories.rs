@@ -2,7 +2,7 @@
 
 use baton_api::{StoryDocument, StoryStatus};
 
-use super::{dim, fields, good, mark, shortened, table, visible};
+use super::{dim, fields, good, list, mark, shortened, visible};
 
 pub(crate) fn stories_table(stories: &[StoryDocument]) -> String {
     let cells = |story: &StoryDocument| {
@@ -11,23 +11,22 @@ pub(crate) fn stories_table(stories: &[StoryDocument]) -> String {
             shortened(&story.title, 60),
             status_styled(story.status),
             story.priority.to_string(),
-            visible(&story.depends_on.join(", ")),
+            shortened(&story.depends_on.join(", "), 60),
         ]
     };
     let headings = ["STORY", "TITLE", "STATUS", "PRIORITY", "DEPENDS ON"];
-    table(&headings, stories.iter().map(cells).collect())
+    list(&headings, stories.iter().map(cells).collect())
 }
 
 pub(crate) fn story_page(story: &StoryDocument) -> String {
-    let none = || dim("–");
     let mut rows = vec![
         ("story", visible(&story.key)),
         ("title", visible(&story.title)),
         ("status", story.status.name().to_owned()),
         ("priority", story.priority.to_string()),
         ("depends on", visible(&story.depends_on.join(", "))),
-        ("branch", story.branch.as_deref().map_or_else(none, visible)),
-        ("pull request", story.pr_url.as_deref().map_or_else(none, visible)),
+        ("branch", story.branch.as_deref().map(visible).unwrap_or_default()),
+        ("pull request", story.pr_url.as_deref().map(visible).unwrap_or_default()),
     ];
     if !story.description.is_empty() {
         rows.push(("description", visible(&story.description)));

@@ -1,13 +1,63 @@
 //! Tables that fit the terminal and stay plain when piped.
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
 
-use super::style::bold;
+use super::style::{bold, dim};
 
 /// Below this width, columns are unreadable.
 const LEAST_WIDTH: u16 = 20;
 
-/// Rows under headings. Wide cells wrap instead of pushing the others off the screen.
+/// The columns between two cells.
+const GAP: u16 = 2;
+/// No column of a list is cut to less.
+const LEAST_CELL: u16 = 8;
+/// In place of what is empty.
+const NOTHING: &str = "–";
+
+/// A list: one line per row. Where the terminal is too narrow the widest cells are cut.
+pub(crate) fn list(headings: &[&str], rows: Vec<Vec<String>>) -> String {
+    list_within(terminal_width(), headings, rows)
+}
+
+fn list_within(width: Option<u16>, headings: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = plain();
+    table.set_truncation_indicator("…").set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(headings.iter().map(|it| bold(it)));
+    for cells in rows {
+        let mut row = Row::from(cells.into_iter().map(dashed).collect::<Vec<_>>());
+        row.max_height(1);
+        table.add_row(row);
+    }
+    if let Some(width) = width {
+        table.set_width(width).set_content_arrangement(ContentArrangement::Dynamic);
+        let widths = cut_to(width, table.column_max_content_widths());
+        for (column, width) in table.column_iter_mut().zip(widths) {
+            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + GAP)));
+            // No cell has this character, so a cell is cut where its column ends, not at a word.
+            column.set_delimiter('\0');
+        }
+    }
+    aligned(table)
+}
+
+/// The widths of columns that together fit: the widest loses first.
+fn cut_to(width: u16, mut widths: Vec<u16>) -> Vec<u16> {
+    let n_columns = u16::try_from(widths.len()).unwrap_or(u16::MAX);
+    // The last column needs no gap.
+    let room = (width + GAP).saturating_sub(n_columns.saturating_mul(GAP));
+    while widths.iter().map(|it| u32::from(*it)).sum::<u32>() > u32::from(room) {
+        let Some(widest) = widths.iter_mut().max().filter(|it| **it > LEAST_CELL) else { break };
+        *widest -= 1;
+    }
+    widths
+}
+
+fn dashed(cell: String) -> String {
+    if cell.is_empty() { dim(NOTHING) } else { cell }
+}
+
+/// Rows under headings. Wide cells wrap instead of pushing the others off the screen: it is the only
+/// place where their text is shown.
 pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = plain();
     table.set_header(headings.iter().map(|it| bold(it)));
@@ -15,18 +65,29 @@ pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     aligned(table)
 }
 
+/// As [`table`], with a first column of commands: they stay whole, to be copied.
+pub(crate) fn commands(headings: &[&str; 2], rows: Vec<[String; 2]>) -> String {
+    let mut table = plain();
+    table.set_header(headings.iter().map(|it| bold(it)));
+    table.add_rows(rows);
+    if let Some(column) = table.column_iter_mut().next() {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    aligned(table)
+}
+
 /// One item: its fields, one per line.
 pub(crate) fn fields(rows: Vec<(&str, String)>) -> String {
     let mut table = plain();
-    table.add_rows(rows.into_iter().map(|(name, value)| vec![bold(name), value]));
+    table.add_rows(rows.into_iter().map(|(name, value)| vec![bold(name), dashed(value)]));
     aligned(table)
 }
 
 /// Wraps one line to this terminal, with `margin` columns kept free.
 pub(crate) fn wrapped(line: &str, margin: usize) -> Vec<String> {
     let mut table = plain();
-    let room = table.width().filter(|it| *it >= LEAST_WIDTH);
-    let Some(room) = room.and_then(|it| it.checked_sub(u16::try_from(margin).ok()?)) else {
+    let Some(room) = table.width().and_then(|it| it.checked_sub(u16::try_from(margin).ok()?))
+    else {
         return vec![line.to_owned()];
     };
     table.set_width(room);
@@ -39,17 +100,84 @@ pub(crate) fn wrapped(line: &str, margin: usize) -> Vec<String> {
 
 fn plain() -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    // Some terminals do not report their width.
-    if table.width().is_some_and(|it| it < LEAST_WIDTH) {
-        table.set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(presets::NOTHING);
+    match terminal_width() {
+        Some(width) => {
+            table.set_width(width).set_content_arrangement(ContentArrangement::Dynamic);
+        }
+        None => {
+            table.force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
+        }
     }
     table
 }
 
+/// Of the terminal that answers go to. Some do not report their width.
+fn terminal_width() -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(size.ws_col).filter(|it| *it >= LEAST_WIDTH)
+}
+
 fn aligned(mut table: Table) -> String {
     for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+        column.set_padding((0, GAP));
     }
     table.lines().map(|it| it.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(width: Option<u16>, expected: &Expect) {
+        let rows = [
+            ["1", "shop:12", "Customers can log in with a code by mail", "held by implementer"],
+            ["22", "", "短い題名もここにある", &bold("offered to a-very-long-agent-name")],
+        ];
+        let rows = rows.map(|it| it.map(str::to_owned).to_vec()).to_vec();
+        let drawn = list_within(width, &["#", "STORY", "TITLE", "BATON"], rows);
+        let drawn = anstream::adapter::strip_str(&drawn).to_string();
+        expected.assert_eq(&drawn);
+    }
+
+    #[test]
+    fn a_list_has_one_line_a_row() {
+        check(
+            None,
+            &expect![[r#"
+            #   STORY    TITLE                                     BATON
+            1   shop:12  Customers can log in with a code by mail  held by implementer
+            22  –        短い題名もここにある                      offered to a-very-long-agent-name"#]],
+        );
+        check(
+            Some(80),
+            &expect![[r#"
+                #   STORY    TITLE                              BATON
+                1   shop:12  Customers can log in with a code…  held by implementer
+                22  –        短い題名もここにある               offered to a-very-long-agent-na…"#]],
+        );
+        check(
+            Some(50),
+            &expect![[r#"
+                #   STORY    TITLE               BATON
+                1   shop:12  Customers can log…  held by implemen…
+                22  –        短い題名もここに…   offered to a-ver…"#]],
+        );
+    }
+
+    #[test]
+    fn the_widest_column_is_cut_first() {
+        for (width, widths, expected) in [
+            (80, vec![3, 10, 20], vec![3, 10, 20]),
+            (30, vec![3, 10, 20], vec![3, 10, 13]),
+            (23, vec![3, 10, 20], vec![3, 8, 8]),
+            (20, vec![3, 10, 20], vec![3, 8, 8]),
+            (20, Vec::new(), Vec::new()),
+        ] {
+            assert_eq!(cut_to(width, widths), expected, "{width}");
+        }
+    }
 }

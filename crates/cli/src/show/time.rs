@@ -16,9 +16,9 @@ impl TimeFormat {
         at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
-    /// `14:03:21`, for live events.
+    /// `14:03:21 CET`, for live events.
     pub(crate) fn clock(&self, at: Timestamp) -> String {
-        at.to_zoned(self.0.clone()).strftime("%H:%M:%S").to_string()
+        at.to_zoned(self.0.clone()).strftime("%H:%M:%S %Z").to_string()
     }
 
     pub(crate) fn show_some(&self, at: Option<Timestamp>) -> String {
@@ -46,6 +46,7 @@ mod tests {
     fn a_time_has_its_zone() {
         let at = Timestamp::constant(1_750_000_000, 0);
         assert_eq!(TimeFormat(TimeZone::UTC).show(at), "2025-06-15 15:06:40 UTC");
+        assert_eq!(TimeFormat(TimeZone::UTC).clock(at), "15:06:40 UTC");
     }
 
     #[test]

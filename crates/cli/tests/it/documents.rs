@@ -277,3 +277,140 @@ fn the_example_of_the_formats_runs_as_it_stands() {
         assert!(said.stdout.contains(line), "{said:?}");
     }
 }
+
+/// A plan in prose, with its fields in a metadata block.
+const PROSE: &str = "# The plan
+
+Tokens live in a table, since they can be revoked.
+
+## Metadata
+
+```json
+{
+  \"plan\": [\"Write src/login.rs\", \"Test each refusal\"],
+  \"files_to_modify\": [\"src/login.rs\"],
+  \"approach\": \"Tokens in a table, since they can be revoked\",
+  \"risks\": [],
+  \"questions_resolved\": true
+}
+```
+";
+
+#[test]
+fn a_package_may_be_markdown_wherever_it_may_be_json() {
+    let project = Project::started();
+    project.has("plan.md", PROSE);
+    project.ok(&["handoff", "accept", "1"]);
+    project.has("poor.md", &PROSE.replace("\"risks\": [],\n", ""));
+    let complete = |file| ["handoff", "complete", "1", "--payload", file];
+    project.fails(&complete("@poor.md"), 1, "risks: is missing");
+    project.has("words.md", "# Only words\n");
+    project.fails(&complete("@words.md"), 1, "[no_metadata]");
+    project.ok(&complete("@plan.md"));
+    let shown = project.ok(&["handoff", "show", "2"]);
+    assert!(shown.contains("Tokens live in a table"), "{shown}");
+    // By YAML, and by a pipe.
+    let other = Project::started();
+    other.ok(&["handoff", "accept", "1"]);
+    other.has("plan.yaml", "plan: [a]\nfiles_to_modify: [src/a.rs]\napproach: By table\nrisks: []\nquestions_resolved: true\n");
+    other.ok(&["handoff", "complete", "1", "--payload", "@plan.yaml", "--dry-run"]);
+    let said = other.told(&["handoff", "complete", "1", "--payload", "-"], PROSE);
+    assert_eq!(said.code, 0, "{said:?}");
+}
+
+#[test]
+fn the_answer_of_an_agent_program_is_unwrapped_and_sent() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    let answer = serde_json::to_string(&format!("Done.\n\n```yaml\n{PLAN}```\n")).unwrap();
+    project.has("out.json", &format!(r#"{{"type":"result","result":{answer},"session_id":"x"}}"#));
+    assert_eq!(project.ok(&["extract", "out.json"]), PLAN);
+    let found = project.json(&["extract", "out.json"]);
+    assert_eq!((&found["format"], &found["text"]), (&Value::from("yaml"), &Value::from(PLAN)));
+    let said = project.told(
+        &["handoff", "create", "--file", "-", "--run", "1"],
+        &project.ok(&["extract", "out.json"]),
+    );
+    assert_eq!(said.code, 0, "{said:?}");
+}
+
+#[test]
+fn a_finding_for_an_editor_has_its_line_and_its_file() {
+    let project = Project::new();
+    let file = "my file #1.xml";
+    project.has(file, &REVIEW.replace("severity=\"critical\"", "severity=\"awful\""));
+    let of = |said: &Said| serde_json::from_str::<Value>(&said.stdout).unwrap()["runs"][0].clone();
+    let run = of(&project.run(&["lint", file, "--sarif"]));
+    let result =
+        run["results"].as_array().unwrap().iter().find(|it| it["ruleId"] == "unknown_word");
+    let place = &result.unwrap()["locations"][0]["physicalLocation"];
+    assert_eq!(place["region"], serde_json::json!({"startLine": 9, "startColumn": 5}));
+    assert_eq!(place["artifactLocation"]["uri"], "my%20file%20%231.xml");
+    assert!(run["tool"]["driver"]["rules"][0]["help"]["text"].is_string(), "{run}");
+    let piped = of(&project.told(&["lint", "-", "--sarif"], "handoff:\n  from: [a\n"));
+    let place = &piped["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&Value::from("stdin"), &Value::from(2))
+    );
+    let about = &piped["tool"]["driver"]["rules"][0]["shortDescription"]["text"];
+    assert_eq!(about, "the file cannot be read, or is no document of its format");
+}
+
+#[test]
+fn what_looks_like_another_systems_handoff_is_named_as_such() {
+    let project = Project::new();
+    project.has(
+        "a2a.json",
+        r#"{"kind":"message","role":"agent","messageId":"m","parts":[{"kind":"text","text":"hi"}]}"#,
+    );
+    let said = project.run(&["lint", "a2a.json"]);
+    assert!(
+        said.stdout.contains(
+            "to_agent: this looks like an A2A message, which names no receiver; name the agent in"
+        ),
+        "{said:?}"
+    );
+    project.has("ack.json", r#"{"received":true,"understood":"somewhat"}"#);
+    let said = project.run(&["lint", "ack.json"]);
+    assert!(said.code == 1 && said.stdout.contains("error understood: must be"), "{said:?}");
+}
+
+#[test]
+fn a_blocked_document_is_linted_by_the_contract_that_sending_asks_for() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    project.has("blocked.xml", "<handoff><from>analyst</from><status>blocked</status></handoff>");
+    let said = project.run(&["lint", "blocked.xml"]);
+    assert!(said.stdout.contains("by the contract `implied/blocked`"), "{said:?}");
+    let sent = ["handoff", "create", "--file", "blocked.xml", "--run", "1"];
+    project.fails(&sent, 1, "implied/blocked");
+}
+
+#[test]
+fn a_mistyped_story_in_a_file_is_refused_unless_it_is_called_new() {
+    let project = Project::started();
+    let story = project.json(&["story", "list"])["items"][0]["key"].as_str().unwrap().to_owned();
+    project.ok(&["handoff", "accept", "1"]);
+    let plan =
+        |key: &str| PLAN.replacen("handoff:\n", &format!("handoff:\n  story_id: {key}\n"), 1);
+    project.has("plan.yaml", &plan(&format!("{story}x")));
+    let create = ["handoff", "create", "--file", "plan.yaml"];
+    project.fails(&create, 3, &format!("did you mean `{story}`?"));
+    let said = project.run(&[&create[..], &["--new-story"]].concat());
+    assert!(said.code == 0 && said.stderr.contains("it was made"), "{said:?}");
+}
+
+#[test]
+fn an_ejected_workflow_names_its_schema_for_editors() {
+    let project = Project::new();
+    project.ok(&["workflow", "eject", "story-pipeline"]);
+    let file = std::fs::read_to_string(project.path().join(".baton/workflows/story-pipeline.yaml"));
+    let file = file.unwrap();
+    let (first, _) = file.split_once('\n').unwrap();
+    let schema = first.strip_prefix("# yaml-language-server: $schema=").unwrap();
+    let schema = project.path().join(".baton/workflows").join(schema);
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    assert_eq!(schema["$id"], "urn:baton:schema:workflow");
+    project.ok(&["workflow", "check", "story-pipeline"]);
+}

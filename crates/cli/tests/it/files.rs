@@ -230,6 +230,10 @@ fn the_schemas_of_files_and_documents_are_printed() {
             serde_json::from_str(&project.ok(&["schema", name])).unwrap();
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
     }
+    let answered: serde_json::Value =
+        serde_json::from_str(&project.ok(&["schema", "--json"])).unwrap();
+    let names: Vec<&str> = listed.lines().collect();
+    assert_eq!(answered, serde_json::json!({ "schemas": names }));
     project.fails(&["schema", "story"], 3, "known: workflow, agent, project");
 }
 

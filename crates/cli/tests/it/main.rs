@@ -5,6 +5,8 @@
 mod archive;
 mod away;
 mod beside;
+mod bytes;
+mod completions;
 mod damaged_texts;
 mod demo;
 mod descriptors;
@@ -13,22 +15,27 @@ mod files;
 mod finding;
 mod handoffs;
 mod health;
+mod help;
 mod hostile;
 mod init;
 mod judged;
 mod killed;
 mod loader;
 mod lost_data;
+mod mine;
 mod moves;
 mod names;
 mod newer_archive;
 mod not_recording;
 mod others_text;
+mod printed;
 mod prompt;
 mod recover;
 mod restored_events;
 mod runner;
 mod serve;
+mod stories;
+mod terminal;
 mod together;
 mod unsound;
 mod watch;
@@ -37,6 +44,15 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+
+const PLAIN: &str = "\
+name: plain
+title: Plain
+start: { to: work }
+steps:
+  work: { agent: analyst, on: { success: { to: check } } }
+  check: { agent: implementer, on: { success: { to: complete } } }
+";
 
 /// A project in a folder of its own.
 struct Project(tempfile::TempDir);
@@ -61,6 +77,17 @@ impl Project {
         let project = Self::new();
         project.ok(&["story", "add", "s1", "--title", "Log in"]);
         project.ok(&["run", "start", "s1"]);
+        project
+    }
+
+    /// A project with the story `s1` in a workflow without contracts: `analyst`, then `implementer`.
+    fn plain() -> Self {
+        let project = Self::new();
+        let folder = project.path().join(".baton/workflows");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("plain.yaml"), PLAIN).unwrap();
+        project.ok(&["story", "add", "s1"]);
+        project.ok(&["run", "start", "s1", "--workflow", "plain"]);
         project
     }
 

@@ -64,10 +64,13 @@ fn command(prompt: &str, part: &str) -> String {
     let mut parts = found.split("\"<");
     let mut filled = parts.next().unwrap().to_owned();
     for part in parts {
-        let (mark, behind) = part.split_once(">\"").unwrap();
-        let is_bool = mark.starts_with("true or false");
-        filled.push_str(if is_bool { "true" } else { r#""it's \"done\"""# });
+        let (_, behind) = part.split_once(">\"").unwrap();
+        filled.push_str(r#""it's \"done\"""#);
         filled.push_str(behind);
+    }
+    while let Some((before, mark)) = filled.split_once("\": <true") {
+        let (_, behind) = mark.split_once('>').unwrap();
+        filled = format!("{before}\": true{behind}");
     }
     let filled = filled.replace("<your question>", "What's \"it\"?");
     filled.replace("<what has to change, and where>", "It's $(x)")
@@ -119,4 +122,46 @@ fn a_curl_line_sends_the_very_story() {
     let said = shell(&project, &format!("curl() {{ printf '%s' \"$2\"; }}\n{history}'"));
     let encoded = "it%27s%20%22a%22%20%26%20b%231%20%24%28x%29";
     assert_eq!(said.stdout, format!("http://localhost:3000/api/handoffs?storyId={encoded}"));
+}
+
+#[test]
+fn a_long_text_may_be_yaml_and_a_reason_may_be_a_file() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    let plan = "plan: |\n  1. Do \"this\" in a.py\n  2. Do that\nfiles_to_modify: [a.py]\napproach: One place, so that 3 tests show it\nrisks: []\nquestions_resolved: true\n";
+    std::fs::write(project.path().join("plan.yaml"), plan).unwrap();
+    let to = ["handoff", "complete", "1", "--outcome", "success", "--to", "implementer"];
+    project.ok(&[&to[..], &["--payload", "@plan.yaml"]].concat());
+    let shown = project.json(&["handoff", "show", "2"]);
+    assert_eq!(shown["package"]["plan"], "1. Do \"this\" in a.py\n2. Do that\n");
+    assert_eq!(shown["package"]["questions_resolved"], true);
+    let reason = format!("{}The end.", "A point of the review. ".repeat(100));
+    std::fs::write(project.path().join("review.txt"), &reason).unwrap();
+    project.ok(&["handoff", "reject", "2", "--reason", "@review.txt"]);
+    assert_eq!(project.json(&["handoff", "show", "3"])["reason"], *reason);
+    assert!(project.ok(&["handoff", "show", "3"]).contains("The end."));
+    assert!(project.ok(&["prompt", "3"]).contains("The end."));
+    project.ok(&["handoff", "reject", "3", "--reason", "@ada: not like this"]);
+}
+
+#[test]
+fn the_branches_and_the_checks_of_a_project_are_told() {
+    let project = Project::started();
+    let git = project.path().join(".git/refs/heads");
+    std::fs::create_dir_all(&git).unwrap();
+    std::fs::write(project.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(git.join("main"), "a".repeat(40)).unwrap();
+    let file = project.path().join(".baton/baton.toml");
+    let toml = std::fs::read_to_string(&file).unwrap();
+    let checks = "\n[checks.tests]\nrun = [\"python3\", \"-m\", \"unittest\", \"it's\"]\ntimeout = \"90s\"\n";
+    std::fs::write(&file, format!("{toml}{checks}")).unwrap();
+    let prompt = project.ok(&["prompt", "1"]);
+    for line in [
+        "with `git switch -c feat/story-s1 main`. To read only, read `main`.",
+        "- Its base is the branch `main`, at commit aaaaaaaaaaaa.",
+        r"tests: `python3 -m unittest 'it'\''s'` (at most 90s).",
+        "- Baton writes `state`, `.project/07-audit/sessions` in this folder: leave them out",
+    ] {
+        assert!(prompt.contains(line), "{line}\n{prompt}");
+    }
 }

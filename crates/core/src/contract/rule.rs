@@ -128,8 +128,12 @@ impl ContractRule {
             Check::Kind(kind) => {
                 let Some(node) = node else { return Some(self.missing(path())) };
                 (!kind.holds(node)).then(|| {
-                    let message =
-                        format!("is {}, not {}: {}", node.kind(), kind.node_kind(), self.about);
+                    let (found, wanted) = (node.kind(), kind.node_kind());
+                    let message = match found == wanted {
+                        // Empty text is text, and says nothing.
+                        true => format!("is empty: {}", self.about),
+                        false => format!("is {found}, not {wanted}: {}", self.about),
+                    };
                     Problem::new(path(), "wrong_type", message)
                 })
             }

@@ -317,6 +317,18 @@ fn carry_out(
 const SENT_BACK: &str = "A person rejected it, without a comment";
 const GIVEN_AGAIN: &str = "A person gives the work again, without a comment";
 
+/// The same for an answer that the asker waits for.
+fn without_comment(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Approve => "A person approved it, without a comment",
+        Answer::Accept => "A person accepted it as it is, without a comment",
+        Answer::Reject => SENT_BACK,
+        Answer::Continue | Answer::HandTo(_) => GIVEN_AGAIN,
+        // The first two need words, and the others give the asker nothing.
+        Answer::Reply | Answer::Question | Answer::Modify | Answer::Abort => "A person answered",
+    }
+}
+
 /// Returns the work to its sender, with the person's comment.
 fn back(
     draft: &mut Draft<'_>,
@@ -340,9 +352,13 @@ fn go_on_at_once(
 ) -> Option<HandoffNo> {
     let waiting = draft.run.handoff(caller)?.to.clone();
     let by = waiting.agent.clone();
+    let reason = match said.comment {
+        Some(comment) => comment,
+        None => draft.keep(without_comment(&said.answer.answer)),
+    };
     let answer = Offer {
         kind: Kind::Return,
-        reason: said.comment,
+        reason: Some(reason),
         forward: gate.forward.clone(),
         follows: Some(said.row),
         brings: Some(outcome),

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::draft::{Draft, wrong_state};
-use super::end;
+use super::end::{self, EndedBy};
 use super::frame;
 use super::gate::{gate_when_stuck, open_gate};
 use super::offer::give_back;
@@ -57,7 +57,9 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
     let reason = draft.keep("It was not accepted in time");
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(reason) });
     draft.done.handoff = Some(no);
-    let is_return = handoff.kind == Kind::Return;
+    let given = draft.run.given(&handoff.to.place);
+    let came_back = given.is_some_and(|it| it.rework_reason.is_some());
+    let is_return = handoff.kind == Kind::Return || came_back;
     let is_in_frame = draft.run.caller_of(no).is_some();
     let sender = handoff.reject_to.as_ref().unwrap_or(&handoff.from).clone();
     match policy {
@@ -65,7 +67,7 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
             let gate = gate_when_stuck(GateCause::Expired, &handoff, handoff.package, Some(reason));
             open_gate(draft, gate, Some(no));
         }
-        // A return that expires as well would go back and forth for ever.
+        // A return that expires as well would go back and forth for ever, and so would its new offer.
         Some(OnExpire::Return)
             if !is_return
                 && !is_in_frame
@@ -79,7 +81,7 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
             draft.done.returned = Some(back);
         }
         Some(OnExpire::Ask | OnExpire::Return | OnExpire::Loose) | None => {
-            end::let_go(draft, &handoff, Some(reason));
+            end::let_go(draft, &handoff, Some(reason), EndedBy::Other);
         }
     }
     Ok(())

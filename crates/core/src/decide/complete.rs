@@ -3,7 +3,7 @@
 
 use super::accept;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
-use super::edge::{ImpliedWay, check_contract, check_implied, check_named};
+use super::edge::{check_contract, check_implied, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
     Onward, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from, orchestrator,
@@ -15,6 +15,7 @@ use super::route::{FinishedWork, Route, is_trouble, route, routed_by_outcome};
 use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
+use crate::contract::ImpliedWay;
 use crate::contract::Profile;
 use crate::event::{BlockerEvent, StepEvent};
 use crate::evidence::Evidence;
@@ -277,7 +278,8 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::Failure, Some(package));
     let reason = trouble(draft, work);
-    let again = Offer { reason, ..Offer::retry(held) };
+    let again = Offer::retry(draft, held);
+    let again = Offer { reason: reason.or(again.rework_reason), ..again };
     draft.done.handoff = Some(offer(draft, again));
 }
 
@@ -428,8 +430,8 @@ fn end_step(
     package: Option<ContentId>,
 ) {
     draft.complete(held.no, outcome, package);
-    let agent = held.to.agent.clone();
-    draft.emit(StepEvent::Completed { step: step.id.clone(), agent, outcome });
+    let (step, agent) = (step.id.clone(), held.to.agent.clone());
+    draft.emit(StepEvent::Completed { step, agent, outcome, is_rejected: false });
 }
 
 /// A skip may bring a package; without one, the package that came in is handed on.

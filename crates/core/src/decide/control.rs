@@ -3,6 +3,7 @@
 use super::create::not_holder;
 use super::draft::Draft;
 use super::gate::{Onward, onward, orchestrator};
+use super::lease::lose_step;
 use super::offer::{AtOrchestrator, Offer, hand_over, reoffer};
 use super::passed;
 use crate::command::StartAt;
@@ -11,7 +12,7 @@ use crate::gate::GateKind;
 use crate::names::{AgentId, Principal, Reason, StepId};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{Baton, Handoff, Party, RunStatus};
+use crate::run::{Baton, Handoff, Kind, Party, RunStatus};
 use crate::workflow::{Place, Target, Workflow};
 
 pub(super) fn pause(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result<(), Refusal> {
@@ -62,7 +63,12 @@ pub(super) fn goto(
             if visited.is_empty() { "no step yet".to_owned() } else { visited.join(", ") };
         return Err(Refusal::NotVisited { step: step.clone(), visited });
     }
+    let is_work = |it: &&Handoff| it.kind != Kind::Question;
+    let left: Vec<Handoff> = draft.run.handoffs.iter().filter(is_work).cloned().collect();
     supersede_open(draft, reason);
+    for handoff in &left {
+        lose_step(draft, handoff);
+    }
     let to = first_at(draft, &Target::Step(step.clone()));
     let reason = Some(draft.keep(reason.as_str()));
     passed::waive(draft, &to.place, by, reason);
@@ -158,5 +164,5 @@ fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
 
 fn no_such_step(draft: &Draft<'_>, step: &StepId) -> Refusal {
     let steps: Vec<&str> = draft.workflow().steps.iter().map(|it| it.id.as_str()).collect();
-    Refusal::NoSuchStep { step: step.clone(), known: steps.join(", ") }
+    Refusal::NoSuchStep { step: step.clone(), known: format!("it has: {}", steps.join(", ")) }
 }

@@ -247,7 +247,8 @@ fn reoffer_to_step(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result
     passed::check(draft, place)?;
     let to = Party { agent: create.to.clone(), place: place.clone() };
     let reason = draft.keep_some(create.reason.as_ref());
-    let again = Offer { reason, ..offer::reoffer(draft, to) };
+    let again = offer::reoffer(draft, to);
+    let again = Offer { reason: reason.or(again.reason), ..again };
     if create.package.document.is_blank() {
         draft.done.handoff = Some(offer::offer(draft, again));
         return Ok(true);

@@ -102,6 +102,34 @@ fn a_next_phase_that_contradicts_the_receiver_or_the_workflow_is_refused() {
 }
 
 #[test]
+fn a_slip_in_the_next_phase_is_a_warning_and_in_strict_refused() {
+    let hand = |phase: &str, profile| {
+        finish(
+            block("analyze", Node::text(phase), Node::text("reviewer")),
+            Some("reviewer"),
+            profile,
+        )
+    };
+    for (slip, meant) in [("tesing", "testing"), ("Testng", "testing"), ("compelte", "complete")] {
+        let warnings = at_analyze(phases()).does(&hand(slip, Profile::Lenient)).done.warnings;
+        let expected = format!(
+            "handoff.next_phase: is no phase of the workflow, and nearly `{meant}`, which was \
+             probably meant; use one of these words [unknown_word]"
+        );
+        assert_eq!(warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+        let refusal = at_analyze(phases()).tries(&hand(slip, Profile::Strict)).unwrap_err();
+        let Refusal::Contract { skeleton, .. } = &refusal else { panic!("{refusal}") };
+        let mark = skeleton.at("handoff.next_phase").and_then(Node::as_text).unwrap_or_default();
+        assert!(mark.contains(meant), "{mark}");
+    }
+    // Another system's phases are its own.
+    for other in ["deployment", "testing"] {
+        let decision = at_analyze(phases()).does(&hand(other, Profile::Strict));
+        assert_eq!(decision.done.warnings, [], "{other}");
+    }
+}
+
+#[test]
 fn a_phase_that_the_run_is_not_at_is_told_and_in_strict_refused() {
     let says = |phase: &str| block(phase, Node::text("testing"), Node::text("reviewer"));
     let tells = |decision: Decision| -> Vec<String> {

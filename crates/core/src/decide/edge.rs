@@ -1,7 +1,7 @@
 //! Which edge leads where, and what it requires of a package.
 
 use super::DecisionContext;
-use crate::contract::{Contract, Profile};
+use crate::contract::{Contract, ImpliedWay, Profile};
 use crate::document::Node;
 use crate::document::kind::{DocumentKind, Shape};
 use crate::lint::{
@@ -84,15 +84,6 @@ pub(super) fn check_named(
     check(ground, Requirements { contract, min_score: None, outcome: None, profile }, package)
 }
 
-/// A way that every workflow has without declaring it.
-#[derive(Clone, Copy)]
-pub(super) enum ImpliedWay {
-    /// The step is blocked: a person is asked, or the agent that delegated gets it back.
-    Blocked,
-    /// An error, to the orchestrator.
-    Error,
-}
-
 /// As [`check_contract`], for a package on a way that the workflow does not declare.
 pub(super) fn check_implied(
     ground: DecisionContext<'_>,
@@ -109,27 +100,12 @@ pub(super) fn check_implied(
     check(ground, asked, package)
 }
 
-/// The contract goes by the kind of the document: the metadata block and the XML handoff have
-/// their own.
 fn implied<'a>(
     ground: DecisionContext<'a>,
     way: ImpliedWay,
     document: &Node,
 ) -> Option<&'a Contract> {
-    let Shape { kind, body } = Shape::of(document);
-    let says_blocked = body.member("status").and_then(Node::scalar_text) == Some("blocked");
-    let to = body.member("to").and_then(Node::scalar_text).map(str::trim);
-    let is_to_orchestrator = to == Some(AgentId::ORCHESTRATOR);
-    let name = match (way, kind) {
-        (ImpliedWay::Blocked, DocumentKind::MetadataBlock(_)) => "metadata/*→*",
-        (ImpliedWay::Error, DocumentKind::MetadataBlock(_)) if says_blocked => "metadata/*→*",
-        (ImpliedWay::Error, DocumentKind::XmlHandoff) => "xml/*→orchestrator",
-        (ImpliedWay::Blocked, DocumentKind::XmlHandoff) if is_to_orchestrator => {
-            "xml/*→orchestrator"
-        }
-        (ImpliedWay::Blocked, _) => "implied/blocked",
-        (ImpliedWay::Error, _) => "implied/error",
-    };
+    let name = way.contract_name(document);
     ground.implied.iter().find(|it| it.name == name)
 }
 
@@ -228,8 +204,8 @@ pub(super) fn stuck_template(
 /// up only for a sender that states one.
 fn facts(ground: DecisionContext<'_>, document: &Node) -> Facts {
     let Shape { kind, body } = Shape::of(document);
-    let says_phase =
-        matches!(kind, DocumentKind::MetadataBlock(_)) && body.member("phase").is_some();
+    let says_phase = matches!(kind, DocumentKind::MetadataBlock(_))
+        && (body.member("phase").is_some() || body.at("handoff.next_phase").is_some());
     let says_state = body.member("workflow_state").is_some() || says_phase;
     let workflow = ground.workflow;
     let step = |it: &Step| StepFact { id: it.id.to_string(), phase: it.phase.clone() };

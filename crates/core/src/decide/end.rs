@@ -1,9 +1,11 @@
 //! Cancel, time out, clean up: a handoff ends without an answer. A caller that waited for it goes
 //! on; otherwise the baton becomes loose, at the sender's step if the handoff was not accepted, at
-//! the receiver's if it was.
+//! the receiver's if it was. Work that was sent back is the receiver's either way, unless its sender
+//! itself takes it back.
 
 use super::draft::{Draft, require_agent, wrong_state};
 use super::frame::{self, Brought};
+use super::lease::lose_step;
 use super::offer::lie_loose;
 use crate::content::ContentId;
 use crate::event::{FrameEvent, HandoffEvent};
@@ -38,7 +40,11 @@ pub(super) fn cancel(
     let reason = draft.keep_some(reason);
     frame::clear_inside(draft, no, reason);
     draft.emit(HandoffEvent::Cancelled { handoff: no, reason });
-    let_go(draft, &handoff, reason);
+    let ended_by = match by {
+        Some(by) if *by == handoff.from.agent => EndedBy::Sender,
+        Some(_) | None => EndedBy::Other,
+    };
+    let_go(draft, &handoff, reason, ended_by);
     draft.done.handoff = Some(no);
     draft.done.cancelled.push(no);
     Ok(())
@@ -61,7 +67,8 @@ pub(super) fn time_out(
     }
     let reason = draft.keep_some(reason);
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason });
-    let_go(draft, &handoff, reason);
+    lose_step(draft, &handoff);
+    let_go(draft, &handoff, reason, EndedBy::Other);
     draft.done.handoff = Some(no);
     Ok(())
 }
@@ -83,7 +90,7 @@ pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
                     Some(caller) => {
                         draft.emit(FrameEvent::Closed { caller, outcome: Outcome::Failure });
                     }
-                    None => drop_baton(draft, &handoff),
+                    None => drop_baton(draft, &handoff, EndedBy::Other),
                 }
             }
             State::Pending | State::Clarification | State::Accepted | State::Parked => {
@@ -100,10 +107,23 @@ fn is_ours(draft: &Draft<'_>, handoff: &Handoff) -> bool {
     handoff.kind != Kind::Question && handoff.gate.is_none() && !asks_person
 }
 
+/// Who ended a handoff without an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum EndedBy {
+    Sender,
+    /// An operator, or a time limit.
+    Other,
+}
+
 /// Sets the baton's position once `handoff` has ended without a successor.
-pub(super) fn let_go(draft: &mut Draft<'_>, handoff: &Handoff, reason: Option<ContentId>) {
+pub(super) fn let_go(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    reason: Option<ContentId>,
+    ended_by: EndedBy,
+) {
     let Some(caller) = draft.run.caller_of(handoff.no).cloned() else {
-        drop_baton(draft, handoff);
+        drop_baton(draft, handoff, ended_by);
         return;
     };
     match handoff.kind {
@@ -129,9 +149,12 @@ pub(super) fn let_go(draft: &mut Draft<'_>, handoff: &Handoff, reason: Option<Co
     }
 }
 
-fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff) {
+fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff, ended_by: EndedBy) {
+    // The sender of a return is done with the work: it must not get its own rejection back.
+    let is_back = handoff.kind == Kind::Return && ended_by == EndedBy::Other;
     let (at, other) = match handoff.state {
         State::Accepted | State::Parked => (&handoff.to, &handoff.from),
+        State::Pending | State::Clarification if is_back => (&handoff.to, &handoff.from),
         State::Pending | State::Clarification => (&handoff.from, &handoff.to),
     };
     let had_by = if at.place.is_step() { at } else { other };

@@ -4,10 +4,12 @@ use jiff::SignedDuration;
 
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
+use super::limit;
 use super::offer::{Offer, offer};
 use crate::command::Release;
+use crate::content::ContentId;
 use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
-use crate::gate::GateCause;
+use crate::gate::{Gate, GateCause, ReachedLimit};
 use crate::names::Reason;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -25,9 +27,14 @@ pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Re
                 let fence = handoff.fence;
                 draft.emit(LeaseEvent::Released { handoff: handoff.no, fence });
             }
-            let by = handoff.to.agent.clone();
-            draft.emit(HandoffEvent::Released { handoff: handoff.no, by, reason });
             draft.done.handoff = Some(handoff.no);
+            match limit::releases_reached(draft, &handoff) {
+                Some(limit) => ask_instead(draft, &handoff, limit, reason),
+                None => {
+                    let (handoff, by) = (handoff.no, handoff.to.agent.clone());
+                    draft.emit(HandoffEvent::Released { handoff, by, reason, is_counted: true });
+                }
+            }
             Ok(())
         }
         State::Pending | State::Clarification => {
@@ -36,6 +43,36 @@ pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Re
         State::Parked => {
             Err(wrong_state("release", &handoff, "what it waits for has to come back first"))
         }
+    }
+}
+
+/// The work was released too often to be offered again: a person is asked in its place.
+fn ask_instead(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    limit: ReachedLimit,
+    reason: Option<ContentId>,
+) {
+    draft.emit(HandoffEvent::Superseded { handoff: handoff.no, reason });
+    if handoff.kind == Kind::Question {
+        ask_person(draft, handoff);
+        return;
+    }
+    lose_step(draft, handoff);
+    let gate = gate_when_stuck(GateCause::Releases, handoff, handoff.package, reason);
+    open_gate(draft, Gate { limit: Some(limit), ..gate }, Some(handoff.no));
+}
+
+/// The receiver leaves its step without a result.
+pub(super) fn lose_step(draft: &mut Draft<'_>, handoff: &Handoff) {
+    if let (State::Accepted | State::Parked, Place::Step(step)) = (handoff.state, &handoff.to.place)
+    {
+        draft.emit(StepEvent::Completed {
+            step: step.clone(),
+            agent: handoff.to.agent.clone(),
+            outcome: Outcome::Unknown,
+            is_rejected: false,
+        });
     }
 }
 
@@ -54,27 +91,26 @@ pub(super) fn lose(
         return Err(Refusal::StaleFence { handoff: no, fence, current: Some(handoff.fence) });
     }
     draft.emit(LeaseEvent::Lost { handoff: no, fence });
-    let reason = reason.map_or("Its holder was not heard of any more", Reason::as_str);
-    let reason = Some(draft.keep(reason));
-    draft.emit(HandoffEvent::TimedOut { handoff: no, reason });
+    let lost = reason.map_or("Its holder was not heard of any more", Reason::as_str);
+    let lost = draft.keep(lost);
+    draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(lost) });
     if handoff.kind == Kind::Question {
         ask_again(draft, &handoff);
         return Ok(());
     }
-    if let Place::Step(step) = &handoff.to.place {
-        let (step, agent) = (step.clone(), handoff.to.agent.clone());
-        draft.emit(StepEvent::Completed { step, agent, outcome: Outcome::Unknown });
-    }
+    lose_step(draft, &handoff);
     if handoff.attempt > draft.workflow().limits.retries {
         let gate = gate_when_stuck(GateCause::LostLease, &handoff, handoff.package, None);
         draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
         return Ok(());
     }
+    let again = Offer::retry(draft, &handoff);
     let again = Offer {
-        reason,
+        // Work that came back is offered with the reason for that: the next holder has to know it.
+        reason: again.rework_reason.or(Some(lost)),
         has_lost_lease: true,
         held_back_until: draft.ground.now.checked_add(back_off(handoff.attempt)).ok(),
-        ..Offer::retry(&handoff)
+        ..again
     };
     draft.done.handoff = Some(offer(draft, again));
     Ok(())
@@ -87,11 +123,22 @@ fn back_off(attempt: u32) -> SignedDuration {
 
 /// The lease on a question was lost: it is asked again; after the last retry a person is asked.
 fn ask_again(draft: &mut Draft<'_>, question: &Handoff) {
-    let again = if question.attempt > draft.workflow().limits.retries {
-        Offer { attempt: 1, to: human(), has_lost_lease: false, ..Offer::retry(question) }
-    } else {
-        Offer { has_lost_lease: true, ..Offer::retry(question) }
-    };
+    if question.attempt > draft.workflow().limits.retries {
+        ask_person(draft, question);
+        return;
+    }
+    let again = Offer { has_lost_lease: true, ..Offer::retry(draft, question) };
+    put_question(draft, question, again);
+}
+
+/// The question goes to a person instead of the agent that was asked.
+fn ask_person(draft: &mut Draft<'_>, question: &Handoff) {
+    let again = Offer::retry(draft, question);
+    let again = Offer { attempt: 1, to: human(), has_lost_lease: false, ..again };
+    put_question(draft, question, again);
+}
+
+fn put_question(draft: &mut Draft<'_>, question: &Handoff, again: Offer) {
     let again = Offer { reason: question.asks, follows: question.about, ..again };
     draft.done.question = Some(offer(draft, again));
     draft.done.handoff = question.about;

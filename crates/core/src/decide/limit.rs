@@ -117,6 +117,13 @@ pub(super) fn blocks_reached(draft: &Draft<'_>, step: &Step) -> Option<ReachedLi
     (n >= most).then_some(ReachedLimit { n, most })
 }
 
+/// Whether the handoff was accepted and released as often as the workflow allows.
+pub(super) fn releases_reached(draft: &Draft<'_>, held: &Handoff) -> Option<ReachedLimit> {
+    let n = draft.run.count_of(&CounterScope::Releases(held.no));
+    let most = draft.workflow().limits.releases;
+    (n >= most).then_some(ReachedLimit { n, most })
+}
+
 /// The steps that are counted anew once a person has answered `gate`: the one that the gate is on,
 /// or that the gate's edge leads to; at a limit also those that go round with it.
 pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<StepId> {
@@ -137,6 +144,7 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
         | GateCause::Escalation
         | GateCause::Questions
         | GateCause::LostLease
+        | GateCause::Releases
         | GateCause::Expired => false,
     };
     if is_limit {

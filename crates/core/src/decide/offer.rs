@@ -34,6 +34,11 @@ pub(super) struct Offer {
     pub(super) has_lost_lease: bool,
     /// An agent's work enters the receiver's step, where that is counted.
     pub(super) entry: Option<StepEntry>,
+    /// Why the work once came back to the receiver, where this offers it again. Where this sends it
+    /// back itself, its reason is that.
+    pub(super) rework_reason: Option<ContentId>,
+    pub(super) n_questions: u32,
+    pub(super) n_releases: u32,
 }
 
 /// Bounds the size of the stored event.
@@ -60,12 +65,17 @@ impl Offer {
             held_back_until: None,
             has_lost_lease: false,
             entry: None,
+            rework_reason: None,
+            n_questions: 0,
+            n_releases: 0,
         }
     }
 
     /// The same work for the same receiver, after a failed attempt.
-    pub(super) fn retry(handoff: &Handoff) -> Self {
+    pub(super) fn retry(draft: &Draft<'_>, handoff: &Handoff) -> Self {
+        let given = draft.run.given(&handoff.to.place).filter(|_| handoff.kind != Kind::Question);
         Self {
+            rework_reason: given.and_then(|it| it.rework_reason),
             kind: handoff.kind,
             forward: handoff.forward.clone(),
             reject_to: handoff.reject_to.clone(),
@@ -102,6 +112,9 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     // However a run begins, its work enters the first step once.
     let is_first = draft.run.n_handoffs == 0 && offer.to.place.is_step();
     let entry = offer.entry.or(is_first.then_some(StepEntry::Onward));
+    let is_sent_back = offer.kind == Kind::Return && offer.brings.is_none();
+    let is_rework = is_sent_back && offer.to.place.is_step();
+    let rework_reason = offer.rework_reason.or(is_rework.then_some(reason));
     draft.emit(HandoffEvent::Created(Created {
         handoff,
         id: HandoffId(draft.ground.fresh.id()),
@@ -123,6 +136,9 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         from_portrait,
         to_portrait,
         entry,
+        rework_reason,
+        n_questions: offer.n_questions,
+        n_releases: offer.n_releases,
     }));
     draft.done.warnings.extend(offer.warnings);
     handoff
@@ -191,8 +207,9 @@ pub(super) fn lie_loose(draft: &mut Draft<'_>, at: Place, other: Place, had_by: 
     draft.emit(RunEvent::BatonLoose { at, other, meant_for });
 }
 
-/// The orchestrator's offer of a step's last package to that step. If rejected, it goes to its
-/// original sender, and the round counts on the edge it came by.
+/// The orchestrator's offer of a step's last package to that step, with the reason why it came back
+/// there, if it did. If rejected, it goes to its original sender, and the round counts on the edge
+/// it came by.
 pub(super) fn reoffer(draft: &Draft<'_>, to: Party) -> Offer {
     let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
     match draft.run.given(&to.place).cloned() {
@@ -200,6 +217,8 @@ pub(super) fn reoffer(draft: &Draft<'_>, to: Party) -> Offer {
             forward: given.forward(),
             reject_to: Some(given.sender).filter(|it| it.place != Place::Orchestrator),
             has_lost_lease: given.has_lost_lease,
+            reason: given.rework_reason,
+            rework_reason: given.rework_reason,
             ..Offer::new(from, to, given.package)
         },
         None => Offer::new(from, to, draft.run.package),

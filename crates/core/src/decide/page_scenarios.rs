@@ -365,7 +365,10 @@ fn acknowledge(no: u32, understood: &str) -> Command {
             ("blockers", Node::List(vec![Node::text(missing)])),
             ("action", Node::text("request_clarification")),
         ]),
-        task => Node::map([("understood", Node::map([("task", Node::text(task))]))]),
+        task => Node::map([
+            ("received", Node::Bool(true)),
+            ("understood", Node::map([("task", Node::text(task))])),
+        ]),
     };
     let acknowledgement = Some(Acknowledgement::read(&document, "…").unwrap());
     let handoff = HandoffNo(no);

@@ -10,7 +10,8 @@ use super::draft::Draft;
 use crate::content::ContentId;
 use crate::event::GateEvent;
 use crate::gate::GateEdge;
-use crate::names::{Principal, StepId};
+use crate::look_alike::outline;
+use crate::names::{AgentId, Principal, StepId};
 use crate::refusal::Refusal;
 use crate::run::{Baton, Handoff, Kind, Run, RunStatus, State};
 use crate::shell::shell_word;
@@ -49,16 +50,30 @@ fn stands_at(run: &Run) -> Vec<StepId> {
     places.into_iter().filter_map(Place::as_step).cloned().collect()
 }
 
-/// An agent of the workflow may not open or bypass its gates under its own name. The server has to
-/// prevent agents from using a person's name.
+/// An agent of the workflow, or one that has a part in the run now, may not open or bypass its gates
+/// under its own name, under the name that it is shown by, or under one that looks like either. The
+/// server has to prevent agents from using a person's name.
 pub(super) fn only_a_person(draft: &Draft<'_>, by: &Principal) -> Result<(), Refusal> {
     let steps = draft.workflow().steps.iter();
-    let mut agents = steps
+    let declared = steps
         .flat_map(|it| it.agents.iter().chain(it.delegates.iter().map(|delegate| &delegate.agent)));
-    if agents.any(|it| it.as_str() == by.as_str()) {
+    let parties = draft.run.handoffs.iter().flat_map(|it| [&it.from.agent, &it.to.agent]);
+    let mut agents = declared.chain(parties).filter(|it| !it.is_human() && !it.is_orchestrator());
+    let by_outline = name_outline(by.as_str());
+    let is_named = |it: &AgentId| {
+        let name = draft.ground.agents.name_of(it);
+        name_outline(it.as_str()) == by_outline || name_outline(&name) == by_outline
+    };
+    if agents.any(is_named) {
         return Err(Refusal::NotAPerson { by: by.clone() });
     }
     Ok(())
+}
+
+/// The look of a name without what separates its words: `Code Reviewer` is `code-reviewer`.
+fn name_outline(name: &str) -> String {
+    let is_separator = |it: char| it.is_whitespace() || matches!(it, '-' | '_' | '.');
+    outline(name).chars().filter(|it| !is_separator(*it)).collect()
 }
 
 /// Refuses work at a place behind a gate that it has not passed.

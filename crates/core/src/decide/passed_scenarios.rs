@@ -40,7 +40,9 @@ fn an_agent_of_the_workflow_opens_no_gate_and_goes_past_none_under_its_own_name(
             package: None,
         })
     };
-    for name in ["specification", "implementation", "security-check"] {
+    // Also in another notation, under the shown name, and with letters that look alike.
+    let alike = ["Specification", "ＳＰＥＣＩＦＩＣＡＴＩＯＮ", "specificatiоn", "Security Check"];
+    for name in ["specification", "implementation", "security-check"].into_iter().chain(alike) {
         for said in [Answer::Approve, Answer::Reject] {
             let refusal = tester.tries(&answer(name, said)).unwrap_err();
             assert_eq!(refusal.code(), "not_a_person", "{name}: {refusal}");

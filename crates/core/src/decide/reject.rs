@@ -160,7 +160,8 @@ fn send_back(
     if let (State::Accepted | State::Parked, Place::Step(step)) = (handoff.state, &handoff.to.place)
     {
         let (step, agent) = (step.clone(), handoff.to.agent.clone());
-        draft.emit(StepEvent::Completed { step, agent, outcome: Outcome::Failure });
+        let (outcome, is_rejected) = (Outcome::Failure, true);
+        draft.emit(StepEvent::Completed { step, agent, outcome, is_rejected });
     }
     if !to.place.is_work() {
         // With the orchestrator the baton is loose, and a person is asked anyway.

@@ -128,6 +128,7 @@ fn gate_table() -> String {
         GateCause::Blocked,
         GateCause::NeedsClarification,
         GateCause::LostLease,
+        GateCause::Releases,
         GateCause::Expired,
     ];
     let mut table = "| cause | why | answers |\n|---|---|---|\n".to_owned();

@@ -12,7 +12,7 @@ use crate::event::{HandoffEvent, StepEntry};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, Kind, Party};
+use crate::run::{CounterScope, Handoff, Kind, Party};
 use crate::workflow::{Edge, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
@@ -57,8 +57,15 @@ fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(
         None => check_part(draft, old, create)?,
     };
     let entry = entry_again(draft, old, edge, create);
+    // Nothing enters a step inside a frame: there, what was counted on the old one counts on.
+    let is_in_frame = draft.run.caller_of(old.no).is_some();
+    let n_questions = if is_in_frame { old.n_questions } else { 0 };
+    let releases = CounterScope::Releases(old.no);
+    let n_releases = if is_in_frame { draft.run.count_of(&releases) } else { 0 };
     end(draft, old);
     let offer = Offer {
+        n_questions,
+        n_releases,
         kind: old.kind,
         reason: draft.keep_some(create.reason.as_ref()),
         forward: old.forward.clone(),

@@ -2,9 +2,9 @@
 
 use super::accept;
 use super::draft::Draft;
-use super::edge::ImpliedWay;
 use super::route::{FinishedWork, Route, route};
 use super::{DecisionContext, edge};
+use crate::contract::ImpliedWay;
 use crate::contract::Profile;
 use crate::document::Node;
 use crate::names::AgentId;

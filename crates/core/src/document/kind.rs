@@ -1,6 +1,9 @@
 //! The kind of a document, detected by its shape alone.
 
 use super::Node;
+use super::foreign::OtherSystem;
+use crate::names::AgentId;
+use crate::view::{Meaning, OutcomeClaim};
 
 /// The documents that Baton recognizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +20,8 @@ pub enum DocumentKind {
     YamlGate,
     /// The YAML handoff's `acknowledgment:`.
     Acknowledgement(Understanding),
+    /// A handoff as another system writes it.
+    Other(OtherSystem),
     /// Anything else: a `payload` of the pipeline API.
     Payload,
 }
@@ -60,6 +65,7 @@ impl DocumentKind {
             Self::YamlGate => "yaml/gate",
             Self::Acknowledgement(Understanding::Full) => "yaml/acknowledgment",
             Self::Acknowledgement(Understanding::Partial) => "yaml/acknowledgment-partial",
+            Self::Other(system) => system.name(),
             Self::Payload => "payload",
         }
     }
@@ -69,9 +75,10 @@ impl<'a> Shape<'a> {
     pub fn of(document: &'a Node) -> Self {
         let shape = |kind, body| Self { kind, body };
         match root(document) {
+            Some(("handoff", body)) if names_agents(body) => Self::of_others(document, body),
             Some(("handoff", body)) => match handoff(body) {
                 Some(kind) => shape(kind, body),
-                None => shape(DocumentKind::Payload, document),
+                None => Self::of_others(document, document),
             },
             Some(("workflow-complete" | "workflow_complete", body)) => {
                 shape(DocumentKind::WorkflowComplete, body)
@@ -81,8 +88,19 @@ impl<'a> Shape<'a> {
             }
             Some(_) | None => match metadata(document) {
                 Some(profile) => shape(DocumentKind::MetadataBlock(profile), document),
-                None => shape(DocumentKind::Payload, document),
+                None if is_acknowledgement(document) => {
+                    shape(DocumentKind::Acknowledgement(understanding(document)), document)
+                }
+                None => Self::of_others(document, document),
             },
+        }
+    }
+
+    /// A document that none of the source documents describes.
+    fn of_others(document: &'a Node, body: &'a Node) -> Self {
+        match OtherSystem::of(body) {
+            Some(system) => Self { kind: DocumentKind::Other(system), body },
+            None => Self { kind: DocumentKind::Payload, body: document },
         }
     }
 }
@@ -95,6 +113,15 @@ pub(crate) fn root(document: &Node) -> Option<(&str, &Node)> {
         (Some((key, body)), None) => Some((key, body)),
         (Some(_), Some(_)) | (None, _) => None,
     }
+}
+
+/// True for the body of another system's handoff, which names the two sides in its own way.
+fn names_agents(body: &Node) -> bool {
+    let has = |key: &str| body.member(key).is_some();
+    let is_map = |key: &str| matches!(body.member(key), Some(Node::Map(_)));
+    let is_own = ["from", "to", "gate"].iter().any(|it| has(it))
+        || ["context", "expectations", "workflow_state"].iter().any(|it| is_map(it));
+    !is_own && OtherSystem::of(body) == Some(OtherSystem::Flat)
 }
 
 /// Agents: maps in the YAML handoff, text in the XML one, none in the metadata block's `handoff`.
@@ -118,6 +145,11 @@ fn handoff(body: &Node) -> Option<DocumentKind> {
         .iter()
         .any(|it| has(it))
         .then_some(DocumentKind::XmlHandoff)
+}
+
+/// An acknowledgement without its root key. One of its members alone may be anything.
+fn is_acknowledgement(document: &Node) -> bool {
+    ["received", "understood"].iter().all(|it| document.member(it).is_some())
 }
 
 fn understanding(body: &Node) -> Understanding {
@@ -147,7 +179,19 @@ fn metadata(document: &Node) -> Option<MetadataProfile> {
         .into_iter()
         .filter(|it| *it)
         .count();
-    (n_parts >= 2).then_some(MetadataProfile::Phase)
+    if n_parts >= 2 {
+        return Some(MetadataProfile::Phase);
+    }
+    is_report(document).then_some(MetadataProfile::Metadata)
+}
+
+/// The least that a block says: who, how it ended, and what was done. In a payload such words may be
+/// about something else, so each of them has to be one.
+fn is_report(document: &Node) -> bool {
+    let text = |key: &str| document.member(key).and_then(Node::as_text).map(str::trim);
+    text("status").is_some_and(|it| OutcomeClaim::parse(it).meaning != Meaning::Unknown)
+        && text("agent").is_some_and(|it| AgentId::parse(it).is_ok())
+        && text("summary").is_some_and(|it| !it.is_empty())
 }
 
 #[cfg(test)]
@@ -188,6 +232,15 @@ mod tests {
             (Node::map([("acknowledgement", partial)]), "yaml/acknowledgment-partial"),
             (handoff_of([("blockers", Node::List(vec![]))]), "payload"),
             (map(&["status"]), "payload"),
+            (map(&["status", "agent", "summary"]), "payload"),
+            (
+                Node::map([
+                    ("status", Node::text("complete")),
+                    ("agent", Node::text("backend-developer")),
+                    ("summary", Node::text("Added 3 routes")),
+                ]),
+                "metadata/agent",
+            ),
             (map(&["plan"]), "payload"),
             (Node::map([]), "payload"),
             (Node::text("x"), "payload"),

@@ -47,6 +47,23 @@ impl Run {
         self.counter_mut(CounterScope::Delegations(holding)).n += 1;
     }
 
+    pub(super) fn count_releases(&mut self, handoff: HandoffNo, n: u32) {
+        if n > 0 {
+            self.counter_mut(CounterScope::Releases(handoff)).n += n;
+        }
+    }
+
+    /// What is counted for an open handoff is over when the handoff is.
+    pub(super) fn forget_handoff(&mut self, handoff: HandoffNo) {
+        self.forget_counter(&CounterScope::Delegations(handoff));
+        self.forget_counter(&CounterScope::Releases(handoff));
+    }
+
+    pub(super) fn forget_handoffs(&mut self) {
+        self.forget_delegations();
+        self.counters.retain(|it| !matches!(it.scope, CounterScope::Releases(_)));
+    }
+
     pub(super) fn forget_delegations(&mut self) {
         self.counters.retain(|it| !matches!(it.scope, CounterScope::Delegations(_)));
     }

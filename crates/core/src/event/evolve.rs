@@ -104,7 +104,10 @@ impl Run {
                 self.close(*handoff);
                 self.count_round(forward, *findings);
             }
-            HandoffEvent::Released { handoff, .. } => self.put_back(*handoff, at),
+            HandoffEvent::Released { handoff, is_counted, .. } => {
+                self.count_releases(*handoff, u32::from(*is_counted));
+                self.put_back(*handoff, at);
+            }
             HandoffEvent::Woken { handoff } => self.wake(*handoff),
             HandoffEvent::Stale { handoff, .. } => {
                 if let Some(handoff) = self.handoff_mut(*handoff) {
@@ -201,10 +204,11 @@ impl Run {
             question: None,
             about,
             asks: about.map(|_| created.reason),
-            n_questions: 0,
+            n_questions: created.n_questions,
             brings: created.brings,
             evidence: Vec::new(),
         });
+        self.count_releases(created.handoff, created.n_releases);
         match created.kind {
             // It is beside the handoff in question: the baton does not move.
             Kind::Question => self.turn_to(about, created.handoff),
@@ -354,6 +358,7 @@ impl Run {
             created.has_lost_lease,
         );
         given.is_rework = matches!(created.entry, Some(StepEntry::Rework { .. }));
+        given.rework_reason = created.rework_reason;
         match self.given.iter_mut().find(|it| it.step == *step) {
             Some(before) => *before = given,
             None => self.given.push(given),
@@ -396,13 +401,14 @@ impl Run {
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease
+            | GateCause::Releases
             | GateCause::Expired => {}
         }
     }
 
     fn close(&mut self, no: HandoffNo) {
         self.handoffs.retain(|it| it.no != no);
-        self.forget_counter(&CounterScope::Delegations(no));
+        self.forget_handoff(no);
         self.drop_frames(no);
     }
 
@@ -411,7 +417,7 @@ impl Run {
         self.handoffs.clear();
         self.frames.clear();
         self.blockers.clear();
-        self.forget_delegations();
+        self.forget_handoffs();
         let passed = self.branches.first_mut().and_then(|it| it.passed.take());
         self.branches = vec![Branch { no: 0, baton: Baton::Done, passed }];
     }

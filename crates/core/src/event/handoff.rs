@@ -9,7 +9,7 @@ use crate::hash::Hash;
 use crate::names::{AgentId, Principal};
 use crate::outcome::Outcome;
 use crate::run::{
-    EdgeKey, Ended, HandoffId, HandoffNo, HandoffState, Kind, Party, State, is_false,
+    EdgeKey, Ended, HandoffId, HandoffNo, HandoffState, Kind, Party, State, is_false, is_zero,
 };
 
 event_family! {
@@ -38,7 +38,14 @@ event_family! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             answer: Option<ContentId>,
         },
-        "handoff.released" => Released { handoff: HandoffNo, by: AgentId, reason: Option<ContentId> },
+        "handoff.released" => Released {
+            handoff: HandoffNo,
+            by: AgentId,
+            reason: Option<ContentId>,
+            /// The release counts against the limit. Earlier versions did not count it.
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_counted: bool,
+        },
         /// The handoff was held back, and may be accepted now.
         "handoff.woken" => Woken { handoff: HandoffNo },
         "handoff.stale" => Stale {
@@ -91,6 +98,16 @@ pub struct Created {
     /// retries, operators' moves and answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<StepEntry>,
+    /// Why the work came back to the receiver, in the words of the party that sent it back. Kept
+    /// with the step: when the same work is offered again, its receiver still learns why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rework_reason: Option<ContentId>,
+    /// What was counted on the handoff that this one corrects, where no entry of a step is counted
+    /// for it: inside a frame.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_questions: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_releases: u32,
 }
 
 /// How work enters a step.
@@ -174,7 +191,7 @@ impl EventFamily for HandoffEvent {
         match self {
             Self::Created(created) => created.sentence(style),
             Self::Accepted { handoff: no, by, is_implicit, .. } => {
-                let how = if *is_implicit { " by handing on" } else { "" };
+                let how = if *is_implicit { " implicitly" } else { "" };
                 format!("{} accepts {}{how}", style.agent(by), handoff(no))
             }
             Self::Rejected { handoff: no, by, .. } => {

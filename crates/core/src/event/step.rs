@@ -5,12 +5,19 @@ use crate::content::ContentId;
 use crate::hash::Hash;
 use crate::names::{AgentId, StepId};
 use crate::outcome::Outcome;
-use crate::run::EdgeKey;
+use crate::run::{EdgeKey, is_false};
 
 event_family! {
     pub enum StepEvent => Step {
         "step.started" => Started { step: StepId, agent: AgentId },
-        "step.completed" => Completed { step: StepId, agent: AgentId, outcome: Outcome },
+        "step.completed" => Completed {
+            step: StepId,
+            agent: AgentId,
+            outcome: Outcome,
+            /// The agent rejected the work instead of doing it: the step has ended, but is not done.
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_rejected: bool,
+        },
         "step.skipped" => Skipped { step: StepId, reason: Option<ContentId> },
         /// Work was sent back where no handoff was rejected: the round is counted by this event.
         "round.counted" => RoundCounted { forward: EdgeKey, findings: Option<Hash> },
@@ -32,7 +39,10 @@ impl EventFamily for StepEvent {
             Self::Started { step, agent } => {
                 format!("{} begins the step {step}", style.agent(agent))
             }
-            Self::Completed { step, agent, outcome } => {
+            Self::Completed { step, agent, is_rejected: true, .. } => {
+                format!("{} leaves the step {step}: the work is rejected", style.agent(agent))
+            }
+            Self::Completed { step, agent, outcome, is_rejected: false } => {
                 format!("{} ends the step {step}: {}", style.agent(agent), outcome.name())
             }
             Self::Skipped { step, .. } => format!("the step {step} is skipped"),

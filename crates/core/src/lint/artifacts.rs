@@ -1,6 +1,8 @@
 //! Files that a document names: whether they are inside the project, exist, and are unchanged since
 //! the handoff.
 
+use std::collections::BTreeSet;
+
 use super::facts::{Facts, FileFact};
 use super::ranges;
 use super::rule::LintRule;
@@ -32,6 +34,7 @@ pub fn paths(document: &Node) -> Vec<String> {
 }
 
 pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+    let deleted = deleted(body);
     each(body, |list, index, path, item| {
         let place = || format!("{}[{index}]", body.field_path(list));
         match path {
@@ -40,7 +43,7 @@ pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
             Some(path) if is_outside(path) => {
                 sink.say(LintRule::ArtifactOutside, place(), "is outside the project");
             }
-            Some(_) if is_deleted(item) => {}
+            Some(path) if is_deleted(item) || deleted.contains(path) => {}
             Some(path) => verify(path, item, &place, facts, sink),
         }
     });
@@ -52,7 +55,8 @@ fn verify(path: &str, item: &Node, place: &dyn Fn() -> String, facts: &Facts, si
     match facts.files.get(path) {
         None => sink.unverified.push(place()),
         Some(FileFact::Missing) => {
-            sink.say(LintRule::ArtifactMissing, place(), "does not exist");
+            let message = "does not exist, and is not said to be deleted";
+            sink.say(LintRule::ArtifactMissing, place(), message);
         }
         Some(FileFact::Folder) => {}
         Some(FileFact::File { sha256, .. }) => {
@@ -76,7 +80,9 @@ fn each<'a>(
             match item {
                 // Blank items have a rule of their own.
                 Node::Text(text) if text.trim().is_empty() => {}
-                Node::Text(text) => visit(list, index, Some(text.trim()), item),
+                Node::Text(text) => visit(list, index, Some(plain_path(text)), item),
+                // Another system's artifact holds its content itself.
+                Node::Map(_) if item.member("parts").is_some() => {}
                 Node::Map(_) => visit(list, index, path_of(item), item),
                 Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) => {}
             }
@@ -90,10 +96,60 @@ fn path_of(item: &Node) -> Option<&str> {
     path.map(str::trim).filter(|it| !it.is_empty())
 }
 
+/// Words for a file that is gone on purpose, `D` and `R` as git has them.
+const DELETED: [&str; 9] =
+    ["deleted", "delete", "removed", "remove", "renamed", "rename", "moved", "d", "r"];
+
+/// Where an item says what happened to its file.
+const CHANGES: [&str; 13] = [
+    "status",
+    "@status",
+    "action",
+    "@action",
+    "change",
+    "@change",
+    "change_type",
+    "@change_type",
+    "changeType",
+    "operation",
+    "@operation",
+    "op",
+    "type",
+];
+
+/// True for an item that says that its file was deleted.
 fn is_deleted(item: &Node) -> bool {
-    let keys = ["status", "action", "change"];
-    let word = keys.iter().find_map(|it| item.member(it)?.as_text());
-    word.is_some_and(|it| ["deleted", "removed", "renamed"].contains(&it))
+    let is_word = |it: &str| DELETED.iter().any(|word| it.trim().eq_ignore_ascii_case(word));
+    match item {
+        Node::Text(text) => mark_of(text).is_some_and(is_word),
+        Node::Map(_) => {
+            let says = |key: &&str| item.member(key).and_then(Node::as_text).is_some_and(is_word);
+            let is_flagged = item.member("deleted").and_then(Node::scalar_text) == Some("true");
+            is_flagged || CHANGES.iter().any(|it| says(it))
+        }
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) => false,
+    }
+}
+
+/// The word in brackets behind a path: `src/old.rs (deleted)`.
+fn mark_of(text: &str) -> Option<&str> {
+    text.trim_end().strip_suffix(')')?.rsplit_once(" (").map(|(_, mark)| mark)
+}
+
+/// A path without the word behind it that says that its file is gone.
+fn plain_path(text: &str) -> &str {
+    let is_word = |it: &str| DELETED.iter().any(|word| it.trim().eq_ignore_ascii_case(word));
+    match mark_of(text) {
+        Some(mark) if is_word(mark) => text.rsplit_once(" (").map_or(text, |(path, _)| path).trim(),
+        Some(_) | None => text.trim(),
+    }
+}
+
+/// The paths in the document's own list of deleted files.
+fn deleted<'a>(body: &Body<'a>) -> BTreeSet<&'a str> {
+    let lists = ["files_deleted", "files_removed", "deleted_files", "context.files_deleted"];
+    let items = lists.iter().filter_map(|it| body.fields().at(it).and_then(items)).flatten();
+    items.filter_map(|it| it.as_text().map(str::trim).or_else(|| path_of(it))).collect()
 }
 
 /// A URL is not in the project and need not be.
@@ -131,5 +187,35 @@ mod tests {
         {
             assert!(is_outside(outside), "{outside}");
         }
+    }
+
+    #[test]
+    fn a_file_that_was_deleted_is_said_to_be_in_many_ways() {
+        let item = |key: &'static str, word: &str| {
+            Node::map([("path", Node::text("src/old.rs")), (key, Node::text(word))])
+        };
+        let text = |it: &str| Node::text(it);
+        for deleted in [
+            item("status", "deleted"),
+            item("action", "Removed"),
+            item("change_type", "delete"),
+            item("@change", "D"),
+            item("deleted", "true"),
+            text("src/old.rs (deleted)"),
+        ] {
+            assert!(is_deleted(&deleted), "{deleted:?}");
+        }
+        for there in [
+            item("status", "modified"),
+            item("type", "code"),
+            item("description", "deleted"),
+            text("src/old.rs"),
+            text("src/(deleted)"),
+            text("docs/a (b)"),
+        ] {
+            assert!(!is_deleted(&there), "{there:?}");
+        }
+        assert_eq!(plain_path("src/old.rs (deleted) "), "src/old.rs");
+        assert_eq!(plain_path("docs/a (b)"), "docs/a (b)");
     }
 }

@@ -64,7 +64,7 @@ fn claims_success(body: &Body<'_>, kind: DocumentKind) -> bool {
         DocumentKind::MetadataBlock(_) | DocumentKind::YamlHandoff | DocumentKind::YamlGate => {
             &["status"]
         }
-        DocumentKind::Acknowledgement(_) | DocumentKind::Payload => &[],
+        DocumentKind::Acknowledgement(_) | DocumentKind::Other(_) | DocumentKind::Payload => &[],
     };
     let outcome =
         |key: &&str| OutcomeClaim::parse(body.fields().member(key).and_then(text)?).outcome();

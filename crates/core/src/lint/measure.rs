@@ -14,6 +14,16 @@ pub(super) const CRITERIA: &[&str] = &[
     "expectations.acceptance_criteria",
     "definition_of_done",
 ];
+/// Both.
+pub(super) const MEASURED: &[&str] = &[
+    "expectations.success_criteria",
+    "expectations.constraints",
+    "success_criteria",
+    "acceptance_criteria",
+    "expectations.acceptance_criteria",
+    "definition_of_done",
+    "constraints",
+];
 pub(super) const CONSTRAINTS: &[&str] = &["expectations.constraints", "constraints"];
 
 /// Words without an agreed meaning.

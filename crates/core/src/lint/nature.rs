@@ -60,6 +60,7 @@ pub(crate) fn counted_lists(path: &str) -> Vec<(&'static str, Option<&'static st
 
 pub(crate) use super::failed_checks::failed_results;
 pub(crate) use super::numbers::{bounds, number_in_address};
+pub(crate) use super::state::meant_phase;
 pub(crate) use super::structure::usual_statuses;
 pub(crate) use super::vocabulary::{needs_of_items, words_of_field, words_of_member};
 

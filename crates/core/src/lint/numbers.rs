@@ -54,6 +54,7 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
         | DocumentKind::YamlHandoff
         | DocumentKind::YamlGate
         | DocumentKind::Acknowledgement(_)
+        | DocumentKind::Other(_)
         | DocumentKind::Payload => &[],
     };
     let judge = |path: &str, kind: NumberKind, other: Other, sink: &mut Sink| {

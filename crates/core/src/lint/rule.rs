@@ -183,7 +183,9 @@ impl LintRule {
             }
             LintRule::ArtifactWithoutPath => "add its `path`, relative to the project's root",
             LintRule::ArtifactOutside => "write the path relative to the project's root",
-            LintRule::ArtifactMissing => "make the file, correct the path, or take it off the list",
+            LintRule::ArtifactMissing => {
+                "make the file, correct the path, or say `status: deleted` beside its `path`"
+            }
             LintRule::ArtifactChanged => "look at it again, and hand over its new hash",
             LintRule::QuestionWithoutPriority => "add `priority`: high, medium or low",
             LintRule::DecisionWithoutRationale => "add `rationale`: why this and nothing else",
@@ -197,7 +199,9 @@ impl LintRule {
             LintRule::InstructionToReader => {
                 "say what is, and leave what to do to the expectations"
             }
-            LintRule::MissingParty => "name the agent in `from` and `to`",
+            LintRule::MissingParty => {
+                "name the agent in `from` and `to`, or in `from_agent` and `to_agent`"
+            }
             LintRule::RepeatedField => "keep one of them",
             LintRule::UnknownStatus => {
                 "use one of the document's words, such as `success`, `failure` or `blocked`"

@@ -47,6 +47,7 @@ pub(super) fn score(body: &Body<'_>, contract: Option<&Contract>, findings: &[Fi
         }
         // There, the contract is a part of its own.
         DocumentKind::Payload
+        | DocumentKind::Other(_)
         | DocumentKind::XmlHandoff
         | DocumentKind::WorkflowComplete
         | DocumentKind::Acknowledgement(_) => (message(body, contract), 0),

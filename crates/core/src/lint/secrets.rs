@@ -87,6 +87,22 @@ pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut 
     }
 }
 
+/// A key of a map that is or holds a secret. It is never repeated: [`Trail`] shows it as `?`.
+pub(super) fn check_key(key: &str, trail: &Trail<'_>, sink: &mut Sink) {
+    if let Some(what) = in_key(key) {
+        sink.say(LintRule::Secret, trail.to_string(), format!("is a key that holds {what}"));
+    }
+}
+
+/// What secret a key of a map holds.
+pub(super) fn in_key(key: &str) -> Option<&'static str> {
+    // Nearly all keys are shorter than any secret.
+    if key.len() < LEAST_BYTES {
+        return None;
+    }
+    FINDERS.iter().find_map(|finder| finder(key)).map(|(_, what)| what)
+}
+
 /// The text with every secret redacted.
 pub fn redacted(text: &str) -> String {
     let mut clean = text.to_owned();

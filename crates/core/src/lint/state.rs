@@ -14,6 +14,7 @@ const MOST_STEPS: usize = 200;
 pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &mut Sink) {
     if let DocumentKind::MetadataBlock(_) = kind {
         phase(body, facts, sink);
+        next_phase(body, facts, sink);
     }
     let Some(state) = body.fields().at(FIELD) else { return };
     let problem = contradiction(state).or_else(|| difference(state, facts.run.as_ref()?));
@@ -39,6 +40,33 @@ fn phase(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
         let message = format!("is not `{}`, where the run is", at.id);
         sink.say(LintRule::StaleWorkflowState, body.field_path(PHASE), message);
     }
+}
+
+/// A next phase that the workflow does not have is another system's, unless it is nearly one of ours.
+fn next_phase(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+    const NEXT: &str = "handoff.next_phase";
+    let word = body.fields().at(NEXT).and_then(Node::scalar_text).map(str::trim);
+    let Some((word, run)) = word.zip(facts.run.as_ref()) else { return };
+    if let Some(meant) = meant_phase(run, word) {
+        let message =
+            format!("is no phase of the workflow, and nearly `{meant}`, which was probably meant");
+        sink.say(LintRule::UnknownWord, body.field_path(NEXT), message);
+    }
+}
+
+/// The phase that was probably meant by a word that the workflow does not have.
+pub(crate) fn meant_phase<'a>(run: &'a RunFact, word: &str) -> Option<&'a str> {
+    const END: &str = "complete";
+    let known =
+        || run.phases.iter().flat_map(|it| [it.phase.as_str(), it.id.as_str()]).chain([END]);
+    // Longer words are compared with nothing: none of them is a slip.
+    if word.len() > 64 || known().any(|it| it.eq_ignore_ascii_case(word)) {
+        return None;
+    }
+    let plain = |it: &str| it.to_lowercase().replace(['-', ' '], "_");
+    let distance = |it: &str| strsim::osa_distance(&plain(word), &plain(it));
+    let (distance, nearest) = known().map(|it| (distance(it), it)).min()?;
+    (distance <= 2 && distance * 3 < nearest.chars().count()).then_some(nearest)
 }
 
 /// A statement that is impossible in any workflow.

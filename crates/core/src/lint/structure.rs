@@ -10,6 +10,7 @@ use super::sink::Sink;
 use crate::acknowledgement::Acknowledgement;
 use crate::contract::Body;
 use crate::document::Node;
+use crate::document::foreign::OtherSystem;
 use crate::document::kind::{DocumentKind, root};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
@@ -76,16 +77,36 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &m
             timestamp(body, sink);
         }
         DocumentKind::Acknowledgement(_) => acknowledgement(body, sink),
+        DocumentKind::Other(system) => other_parties(body, system, facts, sink),
         DocumentKind::Payload => {}
     }
 }
 
+/// Another system's handoff that says neither who gets it nor how its step ended.
+fn other_parties(body: &Body<'_>, system: OtherSystem, facts: &Facts, sink: &mut Sink) {
+    let is_complete =
+        system.receiver(body.fields()).is_some() || system.claim(body.fields()).is_some();
+    match facts.parties {
+        Parties::InDocument if !is_complete => {
+            let message = format!("this looks like {}, which names no receiver", system.title());
+            sink.say(LintRule::MissingParty, body.field_path(OTHER_RECEIVER), message);
+        }
+        Parties::InDocument | Parties::Known => {}
+    }
+}
+
+/// How a document of another system names its receiver.
+const OTHER_RECEIVER: &str = "to_agent";
+
 /// By the reader that takes it with an accept, so that both say the same.
 fn acknowledgement(body: &Body<'_>, sink: &mut Sink) {
     // What stands under the root may be no map, and then the body has no fields.
-    let root = root(body.document).map_or("acknowledgment", |(key, _)| key);
+    let root = root(body.document).map(|(key, _)| key);
     for problem in Acknowledgement::read(body.document, "").err().unwrap_or_default() {
-        let path = format!("{root}.{}", problem.path);
+        let path = match root {
+            Some(root) => format!("{root}.{}", problem.path),
+            None => problem.path,
+        };
         sink.say_once(LintRule::UnclearAcknowledgement, path, problem.message);
     }
 }
@@ -125,6 +146,7 @@ pub(crate) fn usual_statuses(kind: DocumentKind, key: &str) -> &'static [&'stati
             | DocumentKind::YamlHandoff
             | DocumentKind::YamlGate
             | DocumentKind::Acknowledgement(_)
+            | DocumentKind::Other(_)
             | DocumentKind::Payload,
             _,
         ) => &["success", "failure", "blocked"],

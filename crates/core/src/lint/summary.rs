@@ -6,8 +6,8 @@ use super::vague::is_vague;
 use crate::contract::Body;
 use crate::document::Node;
 
-const MOST_CHARS: usize = 600;
-const MOST_SENTENCES: usize = 3;
+pub(super) const MOST_CHARS: usize = 600;
+pub(super) const MOST_SENTENCES: usize = 3;
 
 /// Where the source documents write what was done, and what the next agent has to know.
 pub(super) const SUMMARIES: &[&str] = &["summary", "context.summary", "refactor_summary"];

@@ -28,6 +28,49 @@ fn a_finding_says_where_what_and_what_to_do() {
 }
 
 #[test]
+fn a_secret_in_a_key_is_found_and_never_repeated() {
+    let secret = "AKIAQ7RT2WLM5NZX8KVD";
+    let inner = Node::Map(vec![(secret.to_owned(), Node::text("It's done \u{200B}"))]);
+    let document = Node::map([("summary", Node::text("Moved 3 keys")), ("keys", inner)]);
+    let report = report(&document, &Facts::default(), &Settings::default());
+    let found = codes(&report.findings);
+    assert!(found.contains(&"secret") && found.contains(&"invisible_character"), "{found:?}");
+    for finding in &report.findings {
+        assert!(!format!("{finding:?}").contains(secret), "{finding:?}");
+        assert_eq!(finding.path, "keys.?");
+    }
+    for plain in ["commit_9f3c2a7e11d04b5c8e6f", "a-very-long-key-of-a-map-12345678901234567890"] {
+        let members = vec![(plain.to_owned(), Node::text("x"))];
+        assert_eq!(findings(&Node::Map(members), &Facts::default()), [], "{plain}");
+    }
+}
+
+#[test]
+fn a_file_that_is_said_to_be_deleted_may_be_gone() {
+    let facts =
+        Facts { files: [("src/old.rs".to_owned(), FileFact::Missing)].into(), ..Facts::default() };
+    let listed = |item: Node| Node::map([("files_modified", Node::List(vec![item]))]);
+    let missing = findings(&listed(Node::text("src/old.rs")), &facts);
+    assert_eq!(codes(&missing), ["artifact_missing"]);
+    assert_eq!(
+        missing[0].to_problem().message,
+        "does not exist, and is not said to be deleted; make the file, correct the path, or say \
+         `status: deleted` beside its `path`"
+    );
+    let path = || ("path", Node::text("src/old.rs"));
+    for deleted in [
+        listed(Node::map([path(), ("status", Node::text("deleted"))])),
+        listed(Node::text("src/old.rs (removed)")),
+        Node::map([
+            ("files_changed", Node::List(vec![Node::text("src/old.rs")])),
+            ("files_deleted", Node::List(vec![Node::text("src/old.rs")])),
+        ]),
+    ] {
+        assert_eq!(findings(&deleted, &facts), [], "{deleted:?}");
+    }
+}
+
+#[test]
 fn a_silenced_rule_is_told_apart_with_its_reason() {
     let silence = |path: Option<&str>| Settings {
         silences: vec![Silence {

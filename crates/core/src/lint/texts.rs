@@ -35,7 +35,7 @@ fn walk(node: &Node, trail: &Trail<'_>, sink: &mut Sink) {
         Node::Map(members) => {
             for (key, member) in members {
                 let trail = Trail::Key(trail, key);
-                invisible::check(key, &trail, sink);
+                look_at_key(key, &trail, sink);
                 walk(member, &trail, sink);
             }
         }
@@ -58,6 +58,11 @@ fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     }
 }
 
+fn look_at_key(key: &str, trail: &Trail<'_>, sink: &mut Sink) {
+    invisible::check(key, trail, sink);
+    secrets::check_key(key, trail, sink);
+}
+
 /// The rules that a text breaks under a key, wherever it stands.
 pub(crate) fn rules_of_text(key: &str, text: &str) -> Vec<LintRule> {
     let mut sink = Sink::default();
@@ -68,7 +73,7 @@ pub(crate) fn rules_of_text(key: &str, text: &str) -> Vec<LintRule> {
 /// The rules that a key breaks by itself.
 pub(crate) fn rules_of_key(key: &str) -> Vec<LintRule> {
     let mut sink = Sink::default();
-    invisible::check(key, &Trail::Key(&Trail::Top, key), &mut sink);
+    look_at_key(key, &Trail::Key(&Trail::Top, key), &mut sink);
     sink.findings.iter().filter_map(|it| it.rule).collect()
 }
 
@@ -76,7 +81,8 @@ pub(crate) fn rules_of_key(key: &str) -> Vec<LintRule> {
 /// only if it is a plain name.
 fn name(key: &str) -> &str {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '@' | '#');
-    if !key.is_empty() && key.len() <= 40 && key.chars().all(is_plain) {
+    let is_short = !key.is_empty() && key.len() <= 40;
+    if is_short && key.chars().all(is_plain) && secrets::in_key(key).is_none() {
         return key;
     }
     "?"

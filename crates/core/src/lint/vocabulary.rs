@@ -97,6 +97,7 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
         DocumentKind::MetadataBlock(_) => needs(body, METADATA_NEEDS, sink),
         DocumentKind::WorkflowComplete
         | DocumentKind::Acknowledgement(_)
+        | DocumentKind::Other(_)
         | DocumentKind::Payload => {}
     }
 }

@@ -35,6 +35,8 @@ pub enum CounterScope {
     /// Blocks of a step that other agents were sent to clear, since the step last ended with
     /// another outcome.
     Blocks(StepId),
+    /// How often a handoff was accepted and released. Forgotten when the handoff ends.
+    Releases(HandoffNo),
 }
 
 /// Rounds are stored as they were when nothing else was counted: a state written then stays as it
@@ -68,6 +70,7 @@ enum OtherScope {
     Entries(StepId),
     Delegations(HandoffNo),
     Blocks(StepId),
+    Releases(HandoffNo),
 }
 
 #[derive(Serialize)]
@@ -76,6 +79,7 @@ enum OtherScopeRef<'a> {
     Entries(&'a StepId),
     Delegations(HandoffNo),
     Blocks(&'a StepId),
+    Releases(HandoffNo),
 }
 
 impl From<StoredCounter> for RunCounter {
@@ -89,6 +93,7 @@ impl From<StoredCounter> for RunCounter {
                     OtherScope::Entries(step) => CounterScope::Entries(step),
                     OtherScope::Delegations(handoff) => CounterScope::Delegations(handoff),
                     OtherScope::Blocks(step) => CounterScope::Blocks(step),
+                    OtherScope::Releases(handoff) => CounterScope::Releases(handoff),
                 };
                 Self { branch, scope, n, n_extra, findings }
             }
@@ -103,6 +108,7 @@ impl Serialize for RunCounter {
             CounterScope::Entries(step) => OtherScopeRef::Entries(step),
             CounterScope::Delegations(handoff) => OtherScopeRef::Delegations(*handoff),
             CounterScope::Blocks(step) => OtherScopeRef::Blocks(step),
+            CounterScope::Releases(handoff) => OtherScopeRef::Releases(*handoff),
         };
         let mut row = serializer.serialize_struct("RunCounter", 5)?;
         if !is_first_branch(&self.branch) {
@@ -165,7 +171,8 @@ impl Run {
             CounterScope::Rounds(_)
             | CounterScope::Entries(_)
             | CounterScope::Delegations(_)
-            | CounterScope::Blocks(_) => None,
+            | CounterScope::Blocks(_)
+            | CounterScope::Releases(_) => None,
         })
     }
 

@@ -25,6 +25,9 @@ pub struct Given {
     /// edge.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_rework: bool,
+    /// Why the work came back to the step, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rework_reason: Option<ContentId>,
 }
 
 impl Given {
@@ -35,8 +38,15 @@ impl Given {
         forward: &EdgeKey,
         has_lost_lease: bool,
     ) -> Self {
-        let (other_forward, is_rework) = (None, false);
-        let given = Self { step, package, sender, other_forward, has_lost_lease, is_rework };
+        let given = Self {
+            step,
+            package,
+            sender,
+            other_forward: None,
+            has_lost_lease,
+            is_rework: false,
+            rework_reason: None,
+        };
         let other_forward = (given.forward() != *forward).then(|| forward.clone());
         Self { other_forward, ..given }
     }
@@ -53,12 +63,21 @@ impl Given {
 /// An older Baton wrote every edge: both forms are equal.
 impl PartialEq for Given {
     fn eq(&self, other: &Self) -> bool {
-        let Self { step, package, sender, other_forward: _, has_lost_lease, is_rework } = self;
+        let Self {
+            step,
+            package,
+            sender,
+            other_forward: _,
+            has_lost_lease,
+            is_rework,
+            rework_reason,
+        } = self;
         *step == other.step
             && *package == other.package
             && *sender == other.sender
             && *has_lost_lease == other.has_lost_lease
             && *is_rework == other.is_rework
+            && *rework_reason == other.rework_reason
             && self.forward() == other.forward()
     }
 }

@@ -10,7 +10,7 @@ use crate::contract::Body;
 use crate::document::Node;
 use crate::document::kind::DocumentKind;
 use crate::lint::nature::{
-    failed_results, needs_of_items, number_in_address, usual_statuses, words_of_field,
+    failed_results, meant_phase, needs_of_items, number_in_address, usual_statuses, words_of_field,
     words_of_member,
 };
 use crate::lint::{Facts, RunFact};
@@ -19,7 +19,8 @@ use crate::view::{Meaning, OutcomeClaim};
 
 /// Names the agent of one side.
 pub(super) fn name_party(sketch: &mut Sketch, path: &[PathStep]) {
-    let is_sender = path.contains(&PathStep::Key("from".to_owned()));
+    let is_from = |it: &PathStep| matches!(it, PathStep::Key(key) if key.starts_with("from"));
+    let is_sender = path.iter().any(is_from);
     let about = if is_sender { "who hands it over" } else { "who gets it" };
     put_instead(sketch, path, FieldMark::new(Wanted::Agent, about));
 }
@@ -169,6 +170,18 @@ pub(super) fn correct_phase(
     put_instead(sketch, path, mark);
 }
 
+/// The phase that was probably meant.
+pub(super) fn correct_next_phase(sketch: &mut Sketch, facts: &Facts, path: &[PathStep]) {
+    let word = at(&sketch.sample, path).and_then(Node::scalar_text).unwrap_or_default();
+    let meant = facts.run.as_ref().and_then(|it| meant_phase(it, word.trim()));
+    let Some(meant) = meant.map(str::to_owned) else { return };
+    put_instead(
+        sketch,
+        path,
+        FieldMark::new(Wanted::words(&[&meant]), "the phase that comes next"),
+    );
+}
+
 /// True for a word that does not name another step of the workflow.
 fn is_phase_here(run: &RunFact, word: &str) -> bool {
     let is_here = run.at.as_ref().is_none_or(|it| it.is_called(word));
@@ -181,8 +194,11 @@ pub(super) fn correct_acknowledgement(
     marks: &FieldMarks<'_>,
     path: &[PathStep],
 ) {
-    let Some((root, _)) = path.split_first() else { return };
-    let beside = |key: &str| below(std::slice::from_ref(root), key);
+    // Without a root, the members stand at the top.
+    let beside = |key: &str| {
+        let above = path.split_last().map_or(&[][..], |(_, above)| above);
+        below(above, key)
+    };
     let text = |about: &str| FieldMark::text(TextKind::Any, about);
     let task = || text("the task in your own words");
     match last_key(path) {

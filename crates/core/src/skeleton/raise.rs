@@ -27,6 +27,7 @@ fn fields(sketch: &Sketch, part: &ScorePart) -> &'static [&'static str] {
         DocumentKind::MetadataBlock(_)
         | DocumentKind::XmlHandoff
         | DocumentKind::WorkflowComplete
+        | DocumentKind::Other(_)
         | DocumentKind::Acknowledgement(_) => false,
     };
     let has_gate = Body::of(&sketch.sample).fields().member("gate").is_some();

@@ -67,6 +67,9 @@ pub(super) fn repair(
         LintRule::RepeatedField => replace(sketch, marks, &path),
         LintRule::UnknownStatus => frame::correct_status(sketch, marks, &path),
         LintRule::BadTimestamp => frame::correct_time(sketch, marks, &path),
+        LintRule::UnknownWord if last_key(&path) == "next_phase" => {
+            frame::correct_next_phase(sketch, facts, &path);
+        }
         LintRule::UnknownWord => frame::correct_word(sketch, marks, &path),
         LintRule::ImpossibleNumber => frame::correct_number(sketch, marks, &path),
         LintRule::NumberMismatch => frame::follow_address(sketch, marks, &path),

@@ -12,7 +12,7 @@ use crate::lint::{LintRule, redacted, rules_of_key, rules_of_text};
 
 /// Corrects every text that one of the rules refuses.
 pub(super) fn repair(sketch: &mut Sketch, marks: &FieldMarks<'_>, refused: &BTreeSet<LintRule>) {
-    if refused.contains(&LintRule::InvisibleCharacter) {
+    if [LintRule::InvisibleCharacter, LintRule::Secret].iter().any(|it| refused.contains(it)) {
         show_keys(&mut sketch.shown);
         show_keys(&mut sketch.sample);
     }
@@ -169,7 +169,7 @@ fn visible(text: &str) -> String {
     out
 }
 
-/// Keys are made visible too; one that is there already gets a number.
+/// Keys are made visible too, and lose their secrets; one that is there already gets a number.
 fn show_keys(node: &mut Node) {
     match node {
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {}
@@ -178,7 +178,7 @@ fn show_keys(node: &mut Node) {
             for index in 0..members.len() {
                 let key = &members[index].0;
                 if !rules_of_key(key).is_empty() {
-                    let mut shown = visible(key);
+                    let mut shown = visible(&redacted(key));
                     while members.iter().any(|(it, _)| *it == shown) {
                         shown.push_str("-2");
                     }

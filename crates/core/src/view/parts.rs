@@ -145,19 +145,24 @@ pub(super) fn error(body: &Node) -> Option<ErrorReport> {
     })
 }
 
-/// The sender's blockers, in its own words; limited to a number that people can resolve.
+/// The sender's blockers, in its own words; limited to a number that people can resolve. The last one
+/// has all that are more.
 pub(crate) fn blockers(body: &Node) -> Vec<String> {
     let blocker = |node: &Node| {
         let named =
             || ["description", "text", "blocker", "reason"].iter().find_map(|it| field(node, it));
         let description = text(node).or_else(named)?.trim();
-        let description: String = description.chars().take(1000).collect();
-        (!description.is_empty()).then_some(description)
+        (!description.is_empty()).then(|| description.to_owned())
     };
     let places = ["blockers", "handoff.blockers", "context.blockers"];
     let place = places.iter().find(|it| body.at(it).is_some());
     let nodes = place.map(|it| items_at(body, it)).unwrap_or_default();
-    nodes.iter().filter_map(blocker).take(MOST_BLOCKERS).collect()
+    let mut blockers: Vec<String> = nodes.iter().filter_map(blocker).collect();
+    if blockers.len() > MOST_BLOCKERS {
+        let last = blockers.split_off(MOST_BLOCKERS - 1);
+        blockers.push(last.join("\n"));
+    }
+    blockers
 }
 
 pub(super) fn validation(body: &Node) -> Option<ValidationRequest> {

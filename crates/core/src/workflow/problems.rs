@@ -95,8 +95,10 @@ impl Workflow {
     fn contract_problems(&self, path: &str, name: Option<&String>, problems: &mut Vec<Problem>) {
         let Some(name) = name.filter(|it| self.contract(it).is_none()) else { return };
         let known: Vec<&str> = self.contracts.iter().map(|it| it.name.as_str()).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let message = format!("there is no contract `{name}`; known: {known}");
+        let message = match known[..] {
+            [] => format!("there is no contract `{name}`; the workflow declares none"),
+            _ => format!("there is no contract `{name}`; known: {}", known.join(", ")),
+        };
         problems.push(Problem::new(path, "no_such_contract", message));
     }
 

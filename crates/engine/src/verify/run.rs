@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::event::{Event, HandoffEvent, evolve, replay};
 use baton_core::hash::Hash;
+use baton_core::plural::{counted, counted_as};
 use baton_core::run::{HandoffNo, Run, RunStatus};
 use baton_store::{
     EventFilter, HandoffFilter, HandoffRef, HandoffRow, Position, RunRow, Store, StoreError,
@@ -122,7 +123,8 @@ impl<'a> RunWalk<'a> {
         let row = self.row;
         let mut problem = |what: String| verified.in_run(row.number, &what);
         if row.version.0 != self.n_events {
-            problem(format!("it has {} events, and its row says {}", self.n_events, row.version.0));
+            let events = counted(self.n_events, "event");
+            problem(format!("it has {events}, and its row says {}", row.version.0));
         }
         if row.head != self.head {
             problem("its row does not name the last event".to_owned());
@@ -141,7 +143,8 @@ impl<'a> RunWalk<'a> {
         let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
         let n_rows = store.count_handoffs(&filter).await?;
         if n_rows != self.n_handoffs {
-            let what = format!("{n_rows} handoffs are there of {}", self.n_handoffs);
+            let rows = counted_as(n_rows, "handoff is", "handoffs are");
+            let what = format!("{rows} there of {}", self.n_handoffs);
             verified.in_run(row.number, &what);
         }
         self.texts.end(store, verified).await

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use baton_core::content::{ContentId, ContentKind};
 use baton_core::event::{Event, TextRole};
+use baton_core::plural::counted;
 use baton_core::run::RunId;
 use baton_store::{RunRow, Store, StoreError, StoredContent};
 
@@ -73,7 +74,8 @@ impl TextCheck {
         let n_named = self.seen.len() as u64 - self.n_missing;
         let n_stored = store.count_contents(self.run).await?;
         if n_stored != n_named {
-            let what = format!("it has {n_stored} texts, and its events name {n_named} of them");
+            let texts = counted(n_stored, "text");
+            let what = format!("it has {texts}, and its events name {n_named} of them");
             verified.in_run(self.number, &what);
         }
         Ok(())

@@ -4,6 +4,7 @@
 //!
 //! Operators do nothing here, people neither: a run that waits for a person has kept the promise.
 
+mod habits;
 mod moves;
 mod workflows;
 
@@ -17,15 +18,17 @@ use baton_core::gate::{GateCause, GateKind};
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey};
 use baton_core::registry::Agents;
-use baton_core::run::{Baton, Run, RunId, Wait};
+use baton_core::run::{Baton, Kind, Run, RunId, Wait};
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::{Clock, FixedClock};
 use uuid::Uuid;
 
+use self::habits::Habit;
 use crate::gate_walks::dice::Dice;
 use crate::world::BEGINNING;
 
 const N_WALKS: u64 = 10_000;
+const N_STUBBORN_WALKS: u64 = 5_000;
 
 /// Moves in a row that the rules may refuse before a walk is given up.
 const PATIENCE: usize = 40;
@@ -37,6 +40,8 @@ struct Met {
     n_loose: u64,
     by_cause: BTreeMap<&'static str, u64>,
     n_stuck: u64,
+    /// A question waits for a person.
+    n_asked: u64,
     longest: u32,
 }
 
@@ -71,6 +76,34 @@ fn every_run_ends_or_waits_for_a_person_within_the_bound_of_its_workflow() {
     assert!(asked(GateCause::Delegations) > each / 4, "{met:?}");
     assert!(asked(GateCause::Blocked) > each / 4, "{met:?}");
     assert!(met.n_stuck < each, "{met:?}");
+}
+
+/// As above, by agents that do the same few things again and again: what goes round without a new
+/// handoff is found too, and so are circles that any other move would leave.
+#[test]
+fn agents_of_few_habits_end_or_wait_for_a_person_too() {
+    let agents = Agents::new(workflows::AGENTS.map(|it| Agent::unknown(agent(it))));
+    let mut met = Met::default();
+    for seed in 0..N_STUBBORN_WALKS {
+        let mut dice = Dice::new(seed);
+        let workflow = workflows::drawn(&mut dice);
+        let habits = habits::drawn(&mut dice);
+        Walk::new(seed, dice, &workflow, &agents).goes_by(&habits, &mut met);
+    }
+    let asked = |cause: GateCause| met.by_cause.get(cause.name()).copied().unwrap_or_default();
+    let each = N_STUBBORN_WALKS / 50;
+    assert!(asked(GateCause::Releases) > each, "{met:?}");
+    assert!(asked(GateCause::Questions) > each, "{met:?}");
+    assert!(asked(GateCause::Entries) > each, "{met:?}");
+    assert!(asked(GateCause::Delegations) > each / 4, "{met:?}");
+    assert!(met.n_asked > each / 4, "{met:?}");
+}
+
+/// The moves that agents can make at most, with or without a handoff: each handoff is accepted and
+/// released, asked about and corrected only so often.
+fn most_moves(workflow: &Workflow) -> u32 {
+    let limits = &workflow.limits;
+    8 * bound(workflow) * (limits.questions + limits.releases + 3)
 }
 
 /// The handoffs that agents can make at most before the run ends or a person is asked.
@@ -136,6 +169,26 @@ impl<'a> Walk<'a> {
         self.ends(met, n_refused);
     }
 
+    fn goes_by(&mut self, habits: &[Habit], met: &mut Met) {
+        let most = most_moves(self.workflow);
+        let (mut n_refused, mut n_moves) = (0, 0);
+        while n_refused <= PATIENCE && !habits::waits_for_person(&self.run) {
+            let habit = self.dice.one_of(habits).copied();
+            let command = habit.and_then(|it| it.command(&mut self.dice, self.workflow, &self.run));
+            let ground = ground(self.workflow, self.agents, &self.clock);
+            let decided = command.map(|it| (decide::decide(&self.run, &it, ground), it));
+            let Some((Ok(decision), command)) = decided else {
+                n_refused += 1;
+                continue;
+            };
+            (n_refused, n_moves) = (0, n_moves + 1);
+            self.trail.push(command);
+            self.arrives(decision);
+            assert!(n_moves <= most, "more than {most} by {habits:?}: {}", self.story());
+        }
+        self.ends(met, n_refused);
+    }
+
     fn arrives(&mut self, decision: Decision) {
         for event in &decision.events {
             let Event::Handoff(HandoffEvent::Created(created)) = event else { continue };
@@ -159,6 +212,7 @@ impl<'a> Walk<'a> {
                 assert_ne!(gate.kind, GateKind::Advisory, "{}", self.story());
                 *met.by_cause.entry(gate.cause.name()).or_default() += 1;
             }
+            Baton::Offered { .. } if habits::asks_person(&self.run) => met.n_asked += 1,
             Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } => {
                 assert!(n_refused > PATIENCE, "{}", self.story());
                 met.n_stuck += 1;
@@ -168,13 +222,16 @@ impl<'a> Walk<'a> {
 
     fn story(&self) -> String {
         let Self { seed, trail, workflow, run, .. } = self;
+        // Of a walk without an end, the last moves are enough.
+        let trail = &trail[trail.len().saturating_sub(60)..];
         format!("seed {seed}, by {trail:#?}\nin {workflow:#?}\nthe run is {run:#?}")
     }
 }
 
 /// The step that a handoff brings work to, but not a retry, or what a delegate brings back.
 fn entered(created: &Created) -> Option<&StepId> {
-    let is_work = created.attempt == 1 && created.brings.is_none();
+    let is_question = created.kind == Kind::Question;
+    let is_work = created.attempt == 1 && created.brings.is_none() && !is_question;
     match &created.to.place {
         Place::Step(step) if is_work => Some(step),
         Place::Step(_) | Place::Orchestrator | Place::Human | Place::Delegate(_) => None,

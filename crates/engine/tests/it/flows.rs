@@ -16,6 +16,7 @@ pub(crate) struct Flow {
     pub(crate) rounds: u32,
     pub(crate) retries: u32,
     pub(crate) questions: u32,
+    pub(crate) releases: u32,
     /// In seconds, as all times here.
     pub(crate) stale_after: i64,
     /// For all places that do not say it themselves.
@@ -207,6 +208,7 @@ pub(crate) static PIPELINE: Flow = Flow {
     rounds: 3,
     retries: 2,
     questions: 3,
+    releases: 8,
     stale_after: 30 * MINUTE,
     expiry: None,
     escalation: Contract::None,
@@ -296,6 +298,7 @@ pub(crate) static SIDE_ROADS: Flow = Flow {
     rounds: 2,
     retries: 1,
     questions: 3,
+    releases: 8,
     stale_after: 10 * MINUTE,
     expiry: Some(Expiry { after: 35 * MINUTE, then: Then::Ask }),
     escalation: Contract::None,

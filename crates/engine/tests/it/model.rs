@@ -28,6 +28,7 @@ use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
 use self::counts::Count;
+pub(crate) use self::gates::Cause;
 use self::reject::Rounds;
 use crate::act::{Act, Create, Order, What};
 use crate::flows::{AGENTS, Flow, GATED, HUMAN, ORCHESTRATOR, PIPELINE, Parcel, SIDE_ROADS};
@@ -136,6 +137,10 @@ pub(crate) struct Handoff {
     /// What it asks about, where it is a question.
     pub(crate) about: Option<u32>,
     n_questions: u32,
+    /// How often it was taken and given back.
+    n_releases: u32,
+    /// It offers again what had been sent back to its receiver.
+    came_back: bool,
     /// How the delegate's work ended.
     brings: Option<Outcome>,
     /// Its sender wants it done again.
@@ -206,24 +211,6 @@ pub(crate) enum Stops {
     Nothing,
     /// All, until these checks have passed.
     Until(&'static [&'static str]),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Cause {
-    Rounds,
-    SameFindings,
-    Entries,
-    Delegations,
-    Failure,
-    Blocked,
-    NeedsClarification,
-    NeedsReview,
-    Declared,
-    Checks,
-    Escalation,
-    Questions,
-    LostLease,
-    Expired,
 }
 
 impl Model {

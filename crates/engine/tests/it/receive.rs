@@ -38,6 +38,7 @@ fn hints() -> DocumentHints {
         run: None,
         handoff: None,
         story: None,
+        new_story: false,
         workflow: None,
         agent: None,
         to: None,
@@ -136,6 +137,72 @@ async fn a_number_alone_means_the_only_open_run_that_ends_in_it() {
 }
 
 #[tokio::test]
+async fn a_story_that_is_nearly_the_one_at_hand_is_not_made_by_a_slip() {
+    let world = Backend::Memory.world().await;
+    world.starts("shop:12").await.unwrap();
+    world.on("shop:12", accept(1)).await.unwrap();
+    let plan = |story: &str| {
+        format!(
+            r#"{{"from_agent":"analyst","to_agent":"implementer","story_id":"{story}","plan":"p"}}"#
+        )
+    };
+    // The analyst has `shop:12` in its hands.
+    for slip in ["shop:21", "shop:13", "shpo:12"] {
+        let refused = send(&world, Format::Json, &plan(slip), &hints()).await;
+        let expected = format!(
+            "no_such_story: there is no story `{slip}`, which the document names; did you mean \
+             `shop:12`? Correct the document, or say that the story is new: `--new-story`, over \
+             HTTP `newStory=true`"
+        );
+        assert_eq!(refused, expected);
+    }
+    let request = r#"{"action":"create","storyId":"shop:122","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"p"}}"#;
+    let refused = send(&world, Format::Json, request, &hints()).await;
+    assert!(refused.starts_with("no_such_story"), "{refused}");
+    // Another sender brings another story, and one that is called new is new.
+    let other =
+        plan("shop:13").replace("analyst", "orchestrator").replace("implementer", "analyst");
+    assert_eq!(send(&world, Format::Json, &other, &hints()).await, "moved Some(1)");
+    let new = DocumentHints { new_story: true, ..hints() };
+    assert_eq!(send(&world, Format::Json, &plan("shop:21"), &new).await, "moved Some(1)");
+    assert_eq!(send(&world, Format::Json, &plan("login"), &hints()).await, "moved Some(1)");
+}
+
+#[tokio::test]
+async fn the_documents_of_other_systems_end_a_step_or_go_to_the_agent_that_they_name() {
+    let task = r#"{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"},"plan":"p","artifacts":[{"parts":[{"kind":"text","text":"The plan has 3 steps"}]}]}"#;
+    let offer = r#"{"message_type":"HandoffOffer","sender":"analyst","plan":"p","payload":{"target_participant":"Implementer"}}"#;
+    let call =
+        r#"{"type":"function_call","name":"transfer_to_implementer","arguments":"{}","plan":"p"}"#;
+    for (format, text) in [
+        (Format::Json, task),
+        (Format::Json, offer),
+        (Format::Json, call),
+        (
+            Format::Markdown,
+            "---\nfrom: analyst\nto: implementer\nstatus: completed\nplan: p\n---\n# Plan\n",
+        ),
+    ] {
+        let world = Backend::Memory.world().await;
+        world.starts("s1").await.unwrap();
+        world.on("s1", accept(1)).await.unwrap();
+        assert_eq!(send(&world, format, text, &of_run(1)).await, "moved Some(2)", "{text}");
+        assert!(world.shows("s1").await.contains("analyst→implementer pending"), "{text}");
+    }
+    let world = Backend::Memory.world().await;
+    world.starts("s1").await.unwrap();
+    world.on("s1", accept(1)).await.unwrap();
+    let working = task.replace("completed", "working");
+    assert_eq!(send(&world, Format::Json, &working, &of_run(1)).await, "noted");
+    let message = r#"{"kind":"message","role":"agent","messageId":"m","parts":[{"kind":"text","text":"hi"}]}"#;
+    assert_eq!(
+        send(&world, Format::Json, message, &of_run(1)).await,
+        "bad_document: the document cannot be taken: it looks like an A2A message, which names no \
+         receiver, and no outcome with which its step would have ended: add `to_agent`"
+    );
+}
+
+#[tokio::test]
 async fn a_document_that_names_its_sides_as_other_systems_do_is_not_taken_for_the_holders_own() {
     let names =
         [("from_agent", "to_agent"), ("fromAgent", "toAgent"), ("source_agent", "target_agent")];
@@ -167,13 +234,13 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
             Format::Json,
             payload,
             of_run(1),
-            "bad_document: the document cannot be taken: it names no receiver, and no outcome with which its step would have ended",
+            "bad_document: the document cannot be taken: it names no receiver, and no outcome with which its step would have ended: add `to_agent`, or name the receiver with `to`",
         ),
         (
             Format::Json,
             payload,
             hints(),
-            "bad_document: the document cannot be taken: it names no receiver, and no outcome with which its step would have ended",
+            "bad_document: the document cannot be taken: it names no receiver, and no outcome with which its step would have ended: add `to_agent`, or name the receiver with `to`",
         ),
         (
             Format::Yaml,

@@ -8,6 +8,7 @@ use baton_core::event::{
 };
 use baton_core::gate::GateEdge;
 use baton_core::names::{AgentId, CommitId, Principal, StepId};
+use baton_core::outcome::Outcome;
 use baton_core::registry::Agents;
 use baton_core::run::{EdgeKey, HandoffState, Kind, RunId, RunStatus};
 use baton_core::workflow::Place;
@@ -54,6 +55,7 @@ pub(super) const MOST_BYTES: usize = 1024;
 /// message also has three names, a step, two ids and the frame.
 const MOST_NAME: usize = 40;
 const MOST_PRINCIPAL: usize = 200;
+const MOST_SENTENCE: usize = 240;
 /// Without the frame, and with a story key that needs no escaping.
 const MOST_WITH_AVATARS: usize = 600;
 
@@ -212,8 +214,8 @@ impl EventToTell<'_> {
                 let members = step(id, "started").into_iter();
                 ("STEP_CHANGED", members.chain([("agent", text(agent.as_str()))]).collect())
             }
-            StepEvent::Completed { step: id, agent, outcome } => {
-                let mut members = step(id, "completed");
+            StepEvent::Completed { step: id, agent, outcome, is_rejected } => {
+                let mut members = step(id, step_status(*outcome, *is_rejected));
                 let outcome = ("outcome", text(outcome.name()));
                 members.extend([("agent", text(agent.as_str())), outcome]);
                 ("STEP_CHANGED", members)
@@ -221,6 +223,18 @@ impl EventToTell<'_> {
             StepEvent::Skipped { step: id, .. } => ("STEP_CHANGED", step(id, "skipped")),
             StepEvent::RoundCounted { forward, .. } => ("ROUND_COUNTED", ends(forward)),
         }
+    }
+}
+
+/// Only a step whose work is done is completed.
+fn step_status(outcome: Outcome, is_rejected: bool) -> &'static str {
+    match outcome {
+        _ if is_rejected => "rejected",
+        Outcome::Success | Outcome::NeedsReview => "completed",
+        Outcome::Skipped => "skipped",
+        Outcome::Failure => "failed",
+        Outcome::Blocked | Outcome::NeedsClarification => "blocked",
+        Outcome::Unknown => "lost",
     }
 }
 
@@ -248,7 +262,11 @@ fn gate(event: &GateEvent, handoff: (&'static str, Node)) -> NamedMembers {
     match event {
         GateEvent::Opened { gate, .. } => {
             let kind = ("kind", text(gate.kind.name()));
-            ("GATE_OPENED", vec![handoff, ("cause", text(gate.cause.name())), kind])
+            let asker = ("agent", text(gate.asker.agent.as_str()));
+            // Baton's own sentence; what the agent says is in the inbox.
+            let why = ("message", cut(&gate.sentence(), MOST_SENTENCE));
+            let cause = ("cause", text(gate.cause.name()));
+            ("GATE_OPENED", vec![handoff, cause, kind, asker, why])
         }
         GateEvent::Answered { answer, by, .. } => {
             let answer = ("answer", text(answer.name()));
@@ -341,10 +359,9 @@ mod tests {
 
     use baton_core::agent::Agent;
     use baton_core::content::ContentId;
-    use baton_core::gate::Answer;
+    use baton_core::gate::{Answer, Gate, GateCause, GateKind, ReachedLimit};
     use baton_core::hash::Hash;
     use baton_core::names::StoryKey;
-    use baton_core::outcome::Outcome;
     use baton_core::run::{HandoffId, HandoffNo, Party};
     use baton_store::Position;
     use baton_wire::{builtin, workflow_file};
@@ -397,6 +414,9 @@ mod tests {
             from_portrait: None,
             to_portrait: None,
             entry: None,
+            rework_reason: None,
+            n_questions: 0,
+            n_releases: 0,
         }))
     }
 
@@ -411,7 +431,14 @@ mod tests {
         let events = [
             created(),
             Event::Run(RunEvent::Completed),
-            Event::Step(StepEvent::Completed { step, agent: agent.clone(), outcome }),
+            Event::Step(StepEvent::Completed {
+                step,
+                agent: agent.clone(),
+                outcome,
+                is_rejected: false,
+            }),
+            opened(GateCause::Rounds),
+            opened(GateCause::Blocked),
             Event::Gate(GateEvent::Passed { edge: edge.clone(), evidence: Vec::new(), on: None }),
             Event::Gate(GateEvent::Waived { gates: Vec::new(), by: by.clone(), reason: None }),
             Event::Step(StepEvent::RoundCounted { forward: edge, findings: None }),
@@ -455,6 +482,38 @@ mod tests {
                     assert_eq!(read.as_ref(), Ok(&message.data), "{}: {printed}", message.name);
                 }
             }
+        }
+    }
+
+    fn opened(cause: GateCause) -> Event {
+        let edge = EdgeKey { from: party().place, to: party().place };
+        let gate = Gate {
+            cause,
+            kind: GateKind::Blocking,
+            asker: party(),
+            worker: party(),
+            package: None,
+            given: None,
+            reason: None,
+            forward: edge,
+            sender: None,
+            beside: None,
+            about: None,
+            edge: None,
+            has_lost_lease: false,
+            evidence: Vec::new(),
+            warnings: Vec::new(),
+            limit: Some(ReachedLimit { n: u32::MAX, most: u32::MAX }),
+        };
+        Event::Gate(GateEvent::Opened { handoff: HandoffNo(1), gate })
+    }
+
+    #[test]
+    fn only_a_step_whose_work_is_done_is_completed() {
+        for outcome in Outcome::ALL.iter().copied() {
+            let is_done = matches!(outcome, Outcome::Success | Outcome::NeedsReview);
+            assert_eq!(step_status(outcome, false) == "completed", is_done, "{outcome:?}");
+            assert_eq!(step_status(outcome, true), "rejected");
         }
     }
 

@@ -21,7 +21,8 @@ use crate::scope::RequestScope;
 /// Events read from the store at once.
 const PAGE: u32 = 64;
 
-const HEARTBEAT: Bytes = Bytes::from_static(b": still here\n\n");
+/// Without a blank line: some clients take each of them for the end of an event.
+const HEARTBEAT: Bytes = Bytes::from_static(b": still here\n");
 
 pub(super) struct Stream {
     pub(super) app: RequestScope,
@@ -29,6 +30,8 @@ pub(super) struct Stream {
     pub(super) run: Option<RunId>,
     /// Sent before anything else.
     pub(super) first: Option<Bytes>,
+    /// A line for the block of the first message: some clients take a block without data for an event.
+    pub(super) retry: Option<&'static str>,
     /// Everything up to here has been sent.
     pub(super) cursor: Position,
     pub(super) tidings: broadcast::Receiver<Broadcast>,
@@ -47,6 +50,17 @@ pub(super) enum StreamSource {
 impl Stream {
     /// The next bytes; `None` when the server closes.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
+        let bytes = self.next_block().await?;
+        if bytes == HEARTBEAT {
+            return Some(bytes);
+        }
+        Some(match self.retry.take() {
+            Some(retry) => [retry.as_bytes(), &bytes].concat().into(),
+            None => bytes,
+        })
+    }
+
+    async fn next_block(&mut self) -> Option<Bytes> {
         if let Some(first) = self.first.take() {
             return Some(first);
         }
@@ -160,6 +174,7 @@ mod tests {
             face: Dialect::Native,
             run: None,
             first: None,
+            retry: None,
             cursor: Position::START,
             tidings: app.live.listen().unwrap(),
             source: StreamSource::Store,
@@ -203,8 +218,25 @@ mod tests {
         let live = app.live.clone();
         let tail = tokio::spawn(async move { live.run().await });
         for _ in 0..3 {
-            assert_eq!(said(&mut stream).await, ": still here\n\n");
+            assert_eq!(said(&mut stream).await, ": still here\n");
         }
+        app.live.close();
+        tail.await.unwrap();
+    }
+
+    /// Some clients take a block without data for an event without data.
+    #[tokio::test(start_paused = true)]
+    async fn the_retry_interval_stands_in_the_block_of_the_first_message() {
+        let app = scope(engine().await).await;
+        let mut stream = Stream { retry: Some("retry: 1000\n"), ..stream(&app) };
+        let live = app.live.clone();
+        let tail = tokio::spawn(async move { live.run().await });
+        assert_eq!(said(&mut stream).await, ": still here\n");
+        start(&app, "s-1").await;
+        let blocks = said(&mut stream).await;
+        let (first, rest) = blocks.split_once("\n\n").unwrap();
+        assert!(first.starts_with("retry: 1000\nid: ") && first.contains("\ndata: {"), "{first}");
+        assert!(!rest.contains("retry:"), "{rest}");
         app.live.close();
         tail.await.unwrap();
     }

@@ -1,11 +1,15 @@
 // Keeps the page up to date: when an event arrives, fetches the same page again and replaces the
-// parts that changed. All content was rendered, and escaped, by the server.
+// parts that changed. All content was rendered, and escaped, by the server. Sends a person's answers
+// to the API.
 "use strict";
 
 const live = document.getElementById("live");
 const link = document.getElementById("link");
-const said = document.getElementById("said");
+const headline = document.getElementById("headline");
 const fault = document.getElementById("fault");
+
+// What needs the script is shown only where the script runs.
+document.documentElement.classList.add("script");
 
 /** What the server sent for each part, so that a part that did not change is left alone. */
 const shown = new Map();
@@ -40,8 +44,16 @@ function openedIn(part) {
   return new Set([...part.querySelectorAll("details[open][id]")].map((it) => it.id));
 }
 
-/** Makes the new part look as the reader left the old one. */
+/** Makes the new part look as the reader left the old one: what is open, and what is typed. */
 function carryOver(old, fresh) {
+  for (const field of old.querySelectorAll("textarea[id], select[id]")) {
+    const same = fresh.querySelector(`#${CSS.escape(field.id)}`);
+    if (same) same.value = field.value;
+  }
+  for (const text of old.querySelectorAll(".answered:not([hidden])")) {
+    const same = fresh.querySelector(`#${CSS.escape(text.id)}`);
+    if (same) tell(same, text.textContent);
+  }
   const opened = openedIn(old);
   const served = new DOMParser().parseFromString(shown.get(old.dataset.key) ?? "", "text/html");
   const wasOpen = openedIn(served);
@@ -56,6 +68,7 @@ function focused() {
   const part = at.closest("#live > [data-key]");
   if (!part) return null;
   const within = `[data-key="${CSS.escape(part.dataset.key)}"]`;
+  if (at.matches("textarea[id], select[id], button[id]")) return `#${CSS.escape(at.id)}`;
   if (at.matches("summary")) return `${within} #${CSS.escape(at.parentElement.id)} > summary`;
   if (at.matches("pre")) return `${within} #${CSS.escape(at.parentElement.id)} > pre`;
   if (at.matches("a[href]")) return `${within} a[href="${CSS.escape(at.getAttribute("href"))}"]`;
@@ -64,6 +77,7 @@ function focused() {
 
 function put(fresh) {
   const focus = focused();
+  const { selectionStart, selectionEnd } = document.activeElement;
   const old = new Map([...live.children].map((it) => [it.dataset.key, it]));
   let place = null;
   for (const part of [...fresh.children]) {
@@ -86,14 +100,20 @@ function put(fresh) {
     shown.delete(key);
     part.remove();
   }
+  showSending();
   if (focus && !live.contains(document.activeElement)) {
-    live.querySelector(focus)?.focus({ preventScroll: true });
+    // Where the focused part is gone, the keyboard goes on from the top of the page's content.
+    const same = live.querySelector(focus) ?? live;
+    same.focus({ preventScroll: true });
+    if (same.matches("textarea")) same.setSelectionRange(selectionStart, selectionEnd);
   }
 }
 
-// Fetching: one request at a time, at most once a second, and once more if an event came meanwhile.
+// Fetching: one request at a time, and once more if an event came meanwhile. Between two requests the
+// server rests for as long as it took to answer, so that one page never takes more than half of it.
 
-const REST = 1000;
+const REST = 50;
+const REST_WHILE_HIDDEN = 1000;
 let isFetching = false;
 let isWanted = false;
 
@@ -106,21 +126,145 @@ async function fetchPage() {
   isFetching = true;
   while (isWanted) {
     isWanted = false;
+    const began = performance.now();
     try {
-      const answer = await fetch(location.href, { cache: "no-store" });
-      if (answer.ok) {
-        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-        document.title = fresh.title;
-        put(fresh.getElementById("live"));
-      }
+      const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" } });
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      // The page of a run that is gone says so; a failing server is shown beside the link.
+      if (answer.ok || answer.status === 404) show(fresh);
     } catch {
       // The event stream also notices that the server is gone, says so, and fetches when it is
       // back.
     }
-    await new Promise((done) => setTimeout(done, REST));
+    const rest = Math.max(document.hidden ? REST_WHILE_HIDDEN : REST, performance.now() - began);
+    await new Promise((done) => setTimeout(done, rest));
   }
   isFetching = false;
 }
+
+/** Title, header and content are of one state, and are shown together. */
+function show(fresh) {
+  document.title = fresh.title;
+  const text = fresh.getElementById("headline").textContent;
+  if (headline.textContent !== text) headline.textContent = text;
+  put(fresh.getElementById("live"));
+}
+
+// Answering
+
+/** The forms whose answer is on its way, by their ids. */
+const sending = new Set();
+/** The key of each request, so that sending it again after a lost connection does nothing twice. */
+const keys = new Map();
+const ASKS_TWICE = {
+  abort: "Abort the run? Its open handoffs are cancelled.",
+  cancel: "Cancel the run? Its open handoffs are cancelled.",
+};
+
+function showSending() {
+  for (const form of live.querySelectorAll("form.say")) {
+    form.classList.toggle("sending", sending.has(form.id));
+    form.ariaBusy = String(sending.has(form.id));
+    for (const it of form.querySelectorAll("button")) {
+      // A button that the server disabled stays so.
+      it.dataset.refused ??= String(it.disabled);
+      it.disabled = sending.has(form.id) || it.dataset.refused === "true";
+    }
+  }
+}
+
+function tell(place, text) {
+  place.textContent = text;
+  place.hidden = text === "";
+}
+
+function keyOf(request) {
+  if (!keys.has(request)) {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    keys.set(request, [...bytes].map((it) => it.toString(16).padStart(2, "0")).join(""));
+  }
+  return keys.get(request);
+}
+
+/** What a button sends: its own members, and the fields of the form that belong to it. */
+function bodyOf(form, button) {
+  const body = JSON.parse(button.dataset.body);
+  const words = form.querySelector("[id^=words-]");
+  if (words?.value.trim() && button.value !== "start") body[words.name] = words.value.trim();
+  if (button.value === "hand_to") body.toAgent = form.querySelector("[name=toAgent]").value;
+  if (button.value !== "modify") return JSON.stringify(body);
+  const written = form.querySelector("[name=package]").value;
+  JSON.parse(written);
+  // The package is sent as it is written, with its numbers and the order of its members.
+  return `${JSON.stringify(body).slice(0, -1)},"package":${written}}`;
+}
+
+/** A refusal in the server's own words, with every rule that was broken. */
+async function refusal(answer) {
+  try {
+    const problem = await answer.json();
+    const rules = (problem.problems ?? []).map((it) => `${it.path}: ${it.message}`);
+    return [problem.detail, ...rules].join("\n");
+  } catch {
+    return `The server answered ${answer.status}.`;
+  }
+}
+
+async function send(form, button) {
+  const { id } = form;
+  const said = (text) => tell(document.getElementById(id.replace("say-", "answered-")) ?? link, text);
+  const words = form.querySelector("[id^=words-]");
+  if (button.dataset.needs === "words" && !words.value.trim()) {
+    said(`${button.textContent}: write it into the field first.`);
+    words.focus();
+    return;
+  }
+  let body;
+  try {
+    body = bodyOf(form, button);
+  } catch (error) {
+    said(`The package is not JSON: ${error.message}`);
+    return;
+  }
+  const question = ASKS_TWICE[button.value];
+  if (question && !confirm(question)) return;
+  const path = button.dataset.send;
+  sending.add(id);
+  showSending();
+  said("");
+  try {
+    const headers = { "content-type": "application/json", "idempotency-key": keyOf(path + body) };
+    const answer = await fetch(path, { method: "POST", headers, body });
+    keys.delete(path + body);
+    if (!answer.ok) said(await refusal(answer));
+  } catch {
+    said("The server could not be reached. Send it again: it is recorded once only.");
+  }
+  sending.delete(id);
+  showSending();
+  want();
+}
+
+live.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const button = event.submitter;
+  if (event.target.matches("form.say") && button?.dataset.send && !sending.has(event.target.id)) {
+    send(event.target, button);
+  }
+});
+
+// The package to edit is fetched when its field is opened for the first time.
+live.addEventListener("toggle", async (event) => {
+  const field = event.target.open && event.target.querySelector("textarea[data-from]");
+  if (!field || field.value) return;
+  try {
+    const answer = await fetch(field.dataset.from, { headers: { accept: "application/json" } });
+    const now = document.getElementById(field.id);
+    if (answer.ok && now && !now.value) now.value = await answer.text();
+  } catch {
+    // The event stream says that the server is gone; the package can be written by hand.
+  }
+}, true);
 
 // Whether the server can record: it may answer although its data is gone.
 
@@ -162,11 +306,7 @@ function listen() {
     // After a reconnect there may be no new event, and the page may still be out of date.
     want();
   };
-  stream.onmessage = (event) => {
-    const { type, data } = JSON.parse(event.data);
-    if (type === "AGENT_HANDOFF") said.textContent = `${data.storyId}: ${data.message}`;
-    want();
-  };
+  stream.onmessage = want;
   stream.onerror = () => {
     isConnected = false;
     showLink();
@@ -188,10 +328,17 @@ function hangUp() {
 document.addEventListener("visibilitychange", () => {
   clearTimeout(later);
   if (document.hidden) later = setTimeout(hangUp, WHILE_HIDDEN);
-  else listen();
+  else {
+    listen();
+    // Stories are added without an event.
+    want();
+  }
 });
 
+// It gets the focus when the part that had it is gone.
+live.tabIndex = -1;
 tellTimes(live);
+showSending();
 setInterval(() => tellTimes(live), 20000);
 setInterval(askIfReady, READY_EVERY);
 listen();

@@ -1,13 +1,15 @@
 //! `/`: what waits for a person, every open run with the holder of its baton, and what ended
 //! lately.
 
-use axum::response::Response;
+use baton_core::plural::counted;
 use baton_core::run::RunStatus;
 use baton_engine::{DAMAGED_TEXT, EngineError, Text};
 use baton_store::{Order, RunFilter, RunRow};
 
+use super::document::{PageParts, Rendered};
 use super::html::Html;
-use super::{document, history, inbox, pipeline, who};
+use super::inbox::AskedPerson;
+use super::{backlog, history, inbox, pipeline, team, who};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
@@ -17,21 +19,17 @@ const MOST_FINISHED: usize = 8;
 /// Handoffs of a run on this page; the run's own page has more.
 const MOST_HANDOFFS: u32 = 8;
 
-pub(super) async fn get(app: RequestScope) -> Response {
-    let page = board(&app).await;
-    document::page_or_problem(&app, page).await
-}
-
-async fn board(app: &RequestScope) -> Result<Response, ApiProblem> {
+pub(super) async fn render(app: &RequestScope) -> Result<Rendered, ApiProblem> {
     let (items, next) = app.read().inbox_after(0, inbox::MOST + 1).await?;
     let has_more = next.is_some();
+    let asked = AskedPerson::load(app, items).await?;
     let open = app.read().runs_moved_last(MOST_RUNS).await?;
     let n_open = app.read().count_open_runs().await?;
     let n_left_out = n_open.saturating_sub(open.len() as u64);
     let finished = finished_runs(app).await?;
 
     let mut html = Html::default();
-    inbox::render(&mut html, &items, has_more);
+    inbox::render(&mut html, &asked, has_more);
     if open.is_empty() && finished.is_empty() {
         nothing(&mut html);
     }
@@ -49,13 +47,46 @@ async fn board(app: &RequestScope) -> Result<Response, ApiProblem> {
         html.raw("<p data-key=\"more\">And ").number(n_left_out);
         html.raw(" more that moved earlier: <code>baton run list</code> has them all.</p>");
     }
+    backlog::render(&mut html, app).await?;
     ended(&mut html, app, &finished).await?;
-    let title = match (items.len(), has_more) {
-        (0, _) => "Baton".to_owned(),
-        (n, false) => format!("({n}) Baton"),
-        (_, true) => format!("({}+) Baton", inbox::MOST),
+    team::render(&mut html, &app.read().catalog());
+    let n_waiting = match (asked.len(), has_more) {
+        (0, _) => String::new(),
+        (n, false) => n.to_string(),
+        (_, true) => format!("{}+", inbox::MOST),
     };
-    Ok(document::page(app, &title, html).await)
+    let title = if n_waiting.is_empty() { n_waiting.clone() } else { format!("({n_waiting}) ") };
+    let headline = headline(app, &n_waiting, n_open, &open).await?;
+    Ok(Rendered::Page(PageParts { title, headline, main: html }))
+}
+
+/// The header of the page, from the rows that the page shows.
+async fn headline(
+    app: &RequestScope,
+    n_waiting: &str,
+    n_open: u64,
+    open: &[RunRow],
+) -> Result<String, EngineError> {
+    let waiting = match n_waiting {
+        "" => None,
+        "1" => Some("1 waits for you".to_owned()),
+        n => Some(format!("{n} wait for you")),
+    };
+    let running = match open {
+        [] => "No run is open".to_owned(),
+        [row] => {
+            let cast = app.read().cast(&row.run).await?;
+            format!("{}: {}", title_of(app, row).await?, who::sentence(&row.run, &cast))
+        }
+        [..] => format!("{n_open} runs under way"),
+    };
+    Ok(waiting.into_iter().chain([running]).collect::<Vec<_>>().join(" · "))
+}
+
+/// The title of the story of a run, or its key.
+async fn title_of(app: &RequestScope, row: &RunRow) -> Result<String, EngineError> {
+    let story = app.read().find_story(&row.run.story).await?;
+    Ok(story.map_or_else(|| row.run.story.to_string(), |it| it.story.title))
 }
 
 /// Those of the newest runs that are over, the last changed first.
@@ -100,8 +131,7 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
     }
     pipeline::render(html, run, &workflow);
     html.raw("<details id=\"history-").number(row.number).raw("\"><summary>");
-    html.number(run.n_handoffs);
-    html.raw(if run.n_handoffs == 1 { " handoff" } else { " handoffs" }).raw("</summary>");
+    html.text(&counted(run.n_handoffs.into(), "handoff")).raw("</summary>");
     history::render(html, &rows, &texts, &cast);
     if rows.len() < run.n_handoffs as usize {
         html.raw("<p><a href=\"/runs/").number(row.number).raw("\">All of them</a></p>");
@@ -112,10 +142,9 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
 
 async fn heading(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), EngineError> {
     let run = &row.run;
-    let story = app.read().find_story(&run.story).await?;
-    let title = story.as_ref().map_or(run.story.as_str(), |it| &it.story.title);
+    let title = title_of(app, row).await?;
     html.raw("<h3 id=\"run-").number(row.number).raw("\"><a href=\"/runs/").number(row.number);
-    html.raw("\">").name(title).raw("</a>");
+    html.raw("\">").name(&title).raw("</a>");
     if run.status == RunStatus::Paused {
         html.raw(" <span class=\"word warn\">paused</span>");
     }
@@ -134,13 +163,12 @@ async fn ended(html: &mut Html, app: &RequestScope, rows: &[RunRow]) -> Result<(
     }
     html.raw("<section class=\"ended\" data-key=\"ended\"><h2>Ended lately</h2><ul>");
     for row in rows {
-        let story = app.read().find_story(&row.run.story).await?;
-        let title = story.as_ref().map_or(row.run.story.as_str(), |it| &it.story.title);
+        let title = title_of(app, row).await?;
         html.raw("<li class=\"")
             .raw(row.run.status.name())
             .raw("\"><span class=\"mark\" aria-hidden=\"true\">");
         html.raw(if row.run.status == RunStatus::Completed { "✓" } else { "–" });
-        html.raw("</span><a href=\"/runs/").number(row.number).raw("\">").name(title);
+        html.raw("</span><a href=\"/runs/").number(row.number).raw("\">").name(&title);
         html.raw("</a> <span class=\"times\">").raw(row.run.status.name()).raw(" ");
         html.time(row.run.moved_at).raw("</span></li>");
     }

@@ -1,24 +1,15 @@
 //! `/handoffs/{handoff}`: one handoff, with the whole package.
 
-use axum::response::Response;
 use baton_store::RunRef;
 
-use super::document;
+use super::document::{PageParts, Rendered};
 use super::history::{self, Packages};
 use super::html::Html;
-use crate::params::Named;
+use super::who;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> Response {
-    let page = match name {
-        Ok(Named(name)) => handoff(&app, &name).await,
-        Err(problem) => Err(problem),
-    };
-    document::page_or_problem(&app, page).await
-}
-
-async fn handoff(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
+pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, ApiProblem> {
     let which = app.read().handoff_named(name, None).await?;
     let row = app.read().handoff(&which).await?;
     let run = app.read().run(&RunRef::Id(row.run)).await?;
@@ -40,5 +31,6 @@ async fn handoff(app: &RequestScope, name: &str) -> Result<Response, ApiProblem>
         history::render(&mut html, &rows, &texts, &cast);
         html.raw("</section>");
     }
-    Ok(document::page(app, &title, html).await)
+    let headline = who::sentence(&run.run, &cast);
+    Ok(Rendered::Page(PageParts { title, headline, main: html }))
 }

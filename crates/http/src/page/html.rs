@@ -8,27 +8,27 @@ use baton_core::story::Story;
 use jiff::Timestamp;
 
 #[derive(Default)]
-pub(super) struct Html(String);
+pub(crate) struct Html(String);
 
 impl Html {
-    pub(super) fn into_string(self) -> String {
+    pub(crate) fn into_string(self) -> String {
         self.0
     }
 
     /// Markup. The lifetime is the guard: text from outside the program is not `'static`.
-    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
+    pub(crate) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
-    pub(super) fn add(&mut self, part: Html) -> &mut Self {
+    pub(crate) fn add(&mut self, part: Html) -> &mut Self {
         self.0.push_str(&part.0);
         self
     }
 
     /// Untrusted text. Invisible and bidirectional control characters are spelled out; line breaks
     /// and tabs stay, and matter only in `<pre>`.
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         let mut hidden = hidden(text).peekable();
         for (at, it) in text.char_indices() {
             match it {
@@ -44,7 +44,7 @@ impl Html {
     }
 
     /// Untrusted text inside a pair of double quotes.
-    pub(super) fn attribute(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn attribute(&mut self, text: &str) -> &mut Self {
         let mut hidden = hidden(text).peekable();
         for (at, it) in text.char_indices() {
             match it {
@@ -59,12 +59,12 @@ impl Html {
     }
 
     /// Untrusted text where markup is not parsed, as in `<title>`.
-    pub(super) fn plain(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn plain(&mut self, text: &str) -> &mut Self {
         self.attribute(shortened(text))
     }
 
     /// A name: shortened, because it may be older than the bound on names.
-    pub(super) fn name(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn name(&mut self, text: &str) -> &mut Self {
         let short = shortened(text);
         self.raw("<bdi>").text(short);
         if short.len() < text.len() {
@@ -74,18 +74,30 @@ impl Html {
     }
 
     /// As [`Html::text`], with its text direction isolated from that of its surroundings.
-    pub(super) fn words(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn words(&mut self, text: &str) -> &mut Self {
         self.raw("<bdi>").text(text).raw("</bdi>")
     }
 
-    pub(super) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
+    /// Text whose parts between backticks are code.
+    pub(crate) fn with_code(&mut self, text: &str) -> &mut Self {
+        for (n, part) in text.split('`').enumerate() {
+            if n % 2 == 1 {
+                self.raw("<code>").text(part).raw("</code>");
+            } else {
+                self.text(part);
+            }
+        }
+        self
+    }
+
+    pub(crate) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
         let _ = write!(self.0, "{}", number.into());
         self
     }
 
     /// A time that is readable without the script, which makes it local and adds how long ago it
     /// was.
-    pub(super) fn time(&mut self, at: Timestamp) -> &mut Self {
+    pub(crate) fn time(&mut self, at: Timestamp) -> &mut Self {
         let _ = write!(self.0, "<time datetime=\"{at:.3}\">");
         let _ = write!(self.0, "{}", at.strftime("%Y-%m-%d %H:%M:%S UTC"));
         self.raw("</time>")

@@ -1,18 +1,50 @@
-//! What waits for a person: the question, and for every answer the command and its consequence.
+//! What waits for a person: the question, and for every answer its button, the command and its
+//! consequence.
 
 use baton_core::evidence::Verdict;
-use baton_engine::DAMAGED_TEXT;
+use baton_core::names::AgentId;
+use baton_engine::{DAMAGED_TEXT, EngineError};
 use baton_views::{InboxItem, SenderWords, Waits};
 
+use super::answer_form;
 use super::html::Html;
+use crate::scope::RequestScope;
 
 /// More than a person answers before looking again.
 pub(super) const MOST: usize = 20;
 /// How much of the detail of a check is shown.
 const MOST_DETAIL: usize = 200;
 
+/// Something that waits for a person, with what its form shows beside it.
+pub(super) struct AskedPerson {
+    pub(super) item: InboxItem,
+    /// The title of the story, or its key.
+    title: String,
+    /// Whom the work may be handed to instead.
+    pub(super) agents: Vec<AgentId>,
+}
+
+impl AskedPerson {
+    pub(super) async fn load(
+        app: &RequestScope,
+        items: Vec<InboxItem>,
+    ) -> Result<Vec<Self>, EngineError> {
+        let catalog = app.read().catalog();
+        let agents = catalog.agents().iter().map(|it| it.id.clone());
+        let agents: Vec<AgentId> =
+            agents.filter(|it| !it.is_human() && !it.is_orchestrator()).collect();
+        let mut asked = Vec::new();
+        for item in items {
+            let story = app.read().find_story(&item.run.run.story).await?;
+            let title = story.map_or_else(|| item.run.run.story.to_string(), |it| it.story.title);
+            asked.push(Self { item, title, agents: agents.clone() });
+        }
+        Ok(asked)
+    }
+}
+
 /// If there are more items, the count covers only those that are shown.
-pub(super) fn render(html: &mut Html, items: &[InboxItem], has_more: bool) {
+pub(super) fn render(html: &mut Html, items: &[AskedPerson], has_more: bool) {
     if items.is_empty() {
         return;
     }
@@ -35,13 +67,22 @@ pub(super) fn render(html: &mut Html, items: &[InboxItem], has_more: bool) {
         html.raw("<p>And ").number((items.len() - MOST) as u64);
         html.raw(" more: <code>baton inbox</code> has them all.</p>");
     }
-    html.raw("</section>");
+    html.raw(
+        "<p class=\"note with-script\">Answers given here are recorded as <code>local</code>: ",
+    );
+    html.raw("there is no access control yet, so the record does not prove who gave them. ");
+    html.raw("<code>--as NAME</code> on the command line names you.</p></section>");
 }
 
-fn ask(html: &mut Html, item: &InboxItem) {
+fn ask(html: &mut Html, asked_person: &AskedPerson) {
+    let AskedPerson { item, title, .. } = asked_person;
     html.raw("<h3><a href=\"/runs/").number(item.run.number).raw("\">");
-    html.words(item.run.run.story.as_str()).raw("</a></h3><p class=\"sentence\">");
-    html.words(&item.sentence()).raw("</p>");
+    html.name(title).raw("</a></h3>");
+    if title != item.run.run.story.as_str() {
+        html.raw("<p class=\"meta\"><code>").words(item.run.run.story.as_str());
+        html.raw("</code></p>");
+    }
+    html.raw("<p class=\"sentence\">").words(&item.sentence()).raw("</p>");
     let asked = &item.asked;
     if let Some(name) = &asked.name {
         html.raw("<p class=\"gate\">").words(name).raw("</p>");
@@ -63,12 +104,7 @@ fn ask(html: &mut Html, item: &InboxItem) {
     for sender in &asked.sender {
         said(html, item, sender);
     }
-    html.raw("<dl class=\"choices\">");
-    for choice in &item.choices {
-        html.raw("<div><dt><code>").text(&item.command(choice)).raw("</code></dt><dd>");
-        html.words(&item.consequence(choice)).raw("</dd></div>");
-    }
-    html.raw("</dl>");
+    answer_form::render(html, asked_person);
     if let Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } = &item.why
         && let Some(row) = item.trail.iter().find(|it| it.no == *handoff)
     {

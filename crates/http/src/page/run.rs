@@ -1,12 +1,12 @@
 //! `/runs/{run}`: one run, with all its handoffs.
 
-use axum::response::Response;
 use baton_core::story::Story;
 use baton_store::StoryRow;
 
+use super::document::{PageParts, Rendered};
 use super::html::Html;
-use super::{document, history, inbox, messages, pipeline, who};
-use crate::params::Named;
+use super::inbox::AskedPerson;
+use super::{history, inbox, messages, pipeline, who};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
@@ -14,15 +14,7 @@ use crate::scope::RequestScope;
 const MOST_HANDOFFS: u32 = 200;
 const MOST_MESSAGES: usize = 30;
 
-pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> Response {
-    let page = match name {
-        Ok(Named(name)) => run(&app, &name).await,
-        Err(problem) => Err(problem),
-    };
-    document::page_or_problem(&app, page).await
-}
-
-async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
+pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, ApiProblem> {
     let row = app.read().run_named(name).await?;
     let run = &row.run;
     let cast = app.read().cast(run).await?;
@@ -54,7 +46,8 @@ async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
     html.raw("</section>");
     if !run.is_finished() {
         let items = app.read().inbox_items(row.clone()).await?;
-        inbox::render(&mut html, &items, false);
+        let asked = AskedPerson::load(app, items).await?;
+        inbox::render(&mut html, &asked, false);
     }
     let (messages, n_before) = app.read().last_messages(run.id, MOST_MESSAGES).await?;
     messages::render(&mut html, row.number, &messages, n_before, &cast);
@@ -66,5 +59,6 @@ async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
         html.raw("; <code>baton run show</code> has them all.</p>");
     }
     html.raw("</section>");
-    Ok(document::page(app, title, html).await)
+    let headline = who::sentence(run, &cast);
+    Ok(Rendered::Page(PageParts { title: title.to_owned(), headline, main: html }))
 }

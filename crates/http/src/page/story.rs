@@ -1,33 +1,21 @@
 //! `/stories/{story}`: the newest run of a story, or the story itself if it has never had a run.
 
-use axum::http::StatusCode;
-use axum::http::header::LOCATION;
-use axum::response::{IntoResponse as _, Response};
 use baton_core::story::Story;
 use baton_engine::shell_word;
 use baton_store::RunRef;
 
-use super::document;
+use super::answer_form;
+use super::document::{PageParts, Rendered};
 use super::html::Html;
 use crate::lookup::{not_found, story_key};
-use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> Response {
-    let page = match name {
-        Ok(Named(name)) => story(&app, &name).await,
-        Err(problem) => Err(problem),
-    };
-    document::page_or_problem(&app, page).await
-}
-
-async fn story(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
+pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, ApiProblem> {
     let no_such = || not_found("no_such_story", format!("there is no story `{name}`"));
     let key = story_key(app, Some(name)).await?.ok_or_else(no_such)?;
     if let Some(run) = app.read().find_run(&RunRef::LatestOf(key.clone())).await? {
-        let location = [(LOCATION, format!("/runs/{}", run.number))];
-        return Ok((StatusCode::SEE_OTHER, location).into_response());
+        return Ok(Rendered::Elsewhere(format!("/runs/{}", run.number)));
     }
     let story = app.read().find_story(&key).await?.ok_or_else(no_such)?.story;
     let mut html = Html::default();
@@ -37,7 +25,8 @@ async fn story(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
         html.raw("<p class=\"meta\"><code>").words(key.as_str()).raw("</code></p>");
     }
     html.raw("<p class=\"baton\">It has not begun: <code>baton run start ");
-    html.text(&shell_word(key.as_str())).raw("</code> hands it in.</p>");
+    html.text(&shell_word(key.as_str())).raw("</code> starts it.</p>");
+    answer_form::start(&mut html, &key);
     let text = &story.description;
     if !text.is_empty() {
         // A story from before the bound may be longer.
@@ -52,5 +41,6 @@ async fn story(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
         html.raw("</ul>");
     }
     html.raw("</section>");
-    Ok(document::page(app, &story.title, html).await)
+    let headline = "It has not begun".to_owned();
+    Ok(Rendered::Page(PageParts { title: story.title, headline, main: html }))
 }

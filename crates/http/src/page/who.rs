@@ -2,16 +2,13 @@
 
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
-use baton_core::run::{Baton, Run, State, Wait};
+use baton_core::run::{Baton, Handoff, Run, State, Wait};
 use baton_views::Cast;
 
 use super::html::Html;
 
 /// Colours of avatars; a class each, because the page has no inline styles.
 const HUES: [&str; 6] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5"];
-
-/// A longer avatar is not a picture but a URL, and the page fetches nothing from other sites.
-const MOST_AVATAR_BYTES: usize = 32;
 
 pub(super) fn agent(html: &mut Html, agent: &Agent) {
     html.raw("<span class=\"who\"");
@@ -23,18 +20,58 @@ pub(super) fn agent(html: &mut Html, agent: &Agent) {
         html.raw("\"");
     }
     html.raw("><span class=\"face ").raw(hue(&agent.id)).raw("\" aria-hidden=\"true\">");
-    let (avatar, name) = (agent.avatar.as_deref(), agent.label());
-    match avatar.filter(|it| it.len() <= MOST_AVATAR_BYTES && !it.contains("//")) {
-        Some(avatar) => html.text(avatar),
-        None if agent.id.is_human() => html.raw("!"),
-        None => html.text(&name.chars().take(1).flat_map(char::to_uppercase).collect::<String>()),
+    let name = agent.label();
+    html.text(&initials(&name)).raw("</span>").words(&name).raw("</span>");
+}
+
+/// The first letters of the first two words. An avatar of the agent's file is not shown: it may be
+/// a URL, and the page fetches nothing from other sites, or an emoji that the reader's machine has no
+/// font for.
+fn initials(name: &str) -> String {
+    let words = name.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    words.take(2).filter_map(|it| it.chars().next()).flat_map(char::to_uppercase).collect()
+}
+
+/// Who has to act, as one sentence: "Implementer has the baton".
+pub(super) fn sentence(run: &Run, cast: &Cast) -> String {
+    match holder(run) {
+        Some(it) => format!("{} {}", cast.today(it.asked).label(), it.words),
+        None => match run.baton() {
+            Baton::Loose { at, .. } => format!("No agent has the baton: it lies at {at}"),
+            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
+                format!("The run is {}", run.status.name())
+            }
+        },
+    }
+}
+
+/// The party that has to act.
+struct Holder<'a> {
+    handoff: &'a Handoff,
+    asked: &'a AgentId,
+    class: &'static str,
+    words: &'static str,
+}
+
+fn holder(run: &Run) -> Option<Holder<'_>> {
+    let handoff = run.current()?;
+    let asked = run.current_agent().unwrap_or(&handoff.to.agent);
+    let (class, words) = match (run.baton(), handoff.state) {
+        (Baton::Parked { on: Wait::Timer, .. }, _) => ("offered", "is offered it again soon"),
+        (Baton::Parked { on: Wait::Person, .. }, _) if asked.is_human() => {
+            ("person", "has to answer")
+        }
+        (Baton::Parked { on: Wait::Person, .. }, _) => ("offered", "has to answer first"),
+        (_, State::Clarification) => ("offered", "is asked about it"),
+        (_, State::Pending) => ("offered", "is to take the baton"),
+        (_, State::Accepted | State::Parked) => ("working", "has the baton"),
     };
-    html.raw("</span>").words(&name).raw("</span>");
+    Some(Holder { handoff, asked, class, words })
 }
 
 /// Who has to act, and since when.
 pub(super) fn has_the_baton(html: &mut Html, run: &Run, cast: &Cast) {
-    let Some(it) = run.current() else {
+    let Some(Holder { handoff: it, asked, class, words }) = holder(run) else {
         match run.baton() {
             Baton::Loose { at, .. } => {
                 html.raw(
@@ -47,17 +84,6 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, cast: &Cast) {
             }
         }
         return;
-    };
-    let asked = run.current_agent().unwrap_or(&it.to.agent);
-    let (class, words) = match (run.baton(), it.state) {
-        (Baton::Parked { on: Wait::Timer, .. }, _) => ("offered", "is offered it again soon"),
-        (Baton::Parked { on: Wait::Person, .. }, _) if asked.is_human() => {
-            ("person", "has to answer")
-        }
-        (Baton::Parked { on: Wait::Person, .. }, _) => ("offered", "has to answer first"),
-        (_, State::Clarification) => ("offered", "is asked about it"),
-        (_, State::Pending) => ("offered", "is to take the baton"),
-        (_, State::Accepted | State::Parked) => ("working", "has the baton"),
     };
     html.raw("<p class=\"baton ").raw(class).raw("\">");
     html.raw("<strong>");

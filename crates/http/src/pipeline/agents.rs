@@ -21,10 +21,15 @@ pub(super) struct PipelineAgentQuery {
     name: Option<String>,
 }
 
-/// Lists the agents, or with `name` shows one agent's prompt.
+/// Lists the agents, or shows the prompt of one.
+///
+/// Without `name`, every agent of the project. With it, that agent and its prompt, as its file has it.
 #[utoipa::path(get, path = "/api/agents", operation_id = "pipelineGetAgents", tag = "pipeline",
     params(PipelineAgentQuery),
-    responses((status = 200, body = PipelineAgents), ReadProblems))]
+    responses(
+        (status = 200, description = "The agents, or the one that `name` names",
+            body = PipelineAgents),
+        ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Params(query): Params<PipelineAgentQuery>,

@@ -48,10 +48,16 @@ pub(super) struct PipelineQuery {
     run: Option<String>,
 }
 
-/// The baton of a story, the pending handoffs of an agent, or the stale handoffs.
+/// Shows the baton of a story, the pending handoffs of an agent, or the stale handoffs.
+///
+/// Takes `storyId`, `agent`, both, or `stale=true` with `minutes`; a request with none of them is
+/// refused.
 #[utoipa::path(get, path = "/api/handoffs", operation_id = "pipelineGetHandoffs", tag = "pipeline",
     params(PipelineQuery),
-    responses((status = 200, body = HandoffListing), ReadProblems))]
+    responses(
+        (status = 200, description = "What was asked for",
+            body = HandoffListing),
+        ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Params(query): Params<PipelineQuery>,
@@ -243,9 +249,15 @@ pub(super) async fn stale_rows(
 }
 
 /// Creates, accepts, rejects, times out or cleans up handoffs.
+///
+/// `action` names the command and so the members that the body has. Packages are checked leniently:
+/// what a contract asks for and the package lacks comes back as a warning.
 #[utoipa::path(post, path = "/api/handoffs", operation_id = "pipelinePostHandoffs", tag = "pipeline",
     request_body = PipelineAction,
-    responses((status = 200, body = ActionResult), WriteProblems))]
+    responses(
+        (status = 200, description = "Done: the handoff as it is after the action",
+            body = ActionResult),
+        WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
     Params(NoParams {}): Params<NoParams>,

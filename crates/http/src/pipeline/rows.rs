@@ -3,6 +3,7 @@
 use baton_api::pipeline::PipelineRow;
 use baton_core::content::ContentId;
 use baton_core::document::Node;
+use baton_core::names::Reason;
 use baton_core::run::{Ended, HandoffState, State};
 use baton_engine::{EngineError, Texts};
 use baton_store::HandoffRow;
@@ -24,8 +25,30 @@ pub(crate) fn status(state: HandoffState) -> &'static str {
     }
 }
 
-fn pipeline_row(row: &HandoffRow, texts: &Texts) -> PipelineRow {
-    let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
+/// How much of a reason a document has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReasonLength {
+    /// One handoff by itself.
+    Whole,
+    /// A handoff among others.
+    Excerpt,
+}
+
+impl ReasonLength {
+    /// The text, and whether it is cut.
+    pub(crate) fn of(self, text: Option<&str>) -> (Option<String>, bool) {
+        let excerpt = match self {
+            ReasonLength::Whole => None,
+            ReasonLength::Excerpt => text.and_then(Reason::excerpt),
+        };
+        (excerpt.or(text).map(str::to_owned), excerpt.is_some())
+    }
+}
+
+fn pipeline_row(row: &HandoffRow, texts: &Texts, shown: ReasonLength) -> PipelineRow {
+    let (reason, reason_truncated) = shown.of(texts.get(row.reason).whole());
+    let ended = row.ended_reason.and_then(|it: ContentId| texts.get(it).whole());
+    let (ended_reason, ended_reason_truncated) = shown.of(ended);
     let is_rejected = row.state == HandoffState::Ended(Ended::Rejected);
     PipelineRow {
         id: row.number,
@@ -34,13 +57,15 @@ fn pipeline_row(row: &HandoffRow, texts: &Texts) -> PipelineRow {
         to_agent: row.to.agent.to_string(),
         status: status(row.state).into(),
         payload: row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json),
-        rejection_reason: row.ended_reason.filter(|_| is_rejected).and_then(words),
+        rejection_reason: ended_reason.clone().filter(|_| is_rejected),
         created_at: time_text(row.created_at),
         processed_at: processed_at(row).map(time_text),
         state: row.state.name().into(),
         kind: row.kind.name().into(),
-        reason: words(row.reason),
-        ended_reason: row.ended_reason.and_then(words),
+        reason,
+        ended_reason,
+        reason_truncated,
+        ended_reason_truncated,
         payload_left_out: false,
         damaged: [
             ("reason", Some(row.reason)),
@@ -69,7 +94,7 @@ fn processed_at(row: &HandoffRow) -> Option<Timestamp> {
 
 pub(super) async fn one(app: &RequestScope, row: &HandoffRow) -> Result<PipelineRow, EngineError> {
     let texts = app.read().texts_of(std::slice::from_ref(row)).await?;
-    Ok(pipeline_row(row, &texts))
+    Ok(pipeline_row(row, &texts, ReasonLength::Whole))
 }
 
 /// How many rows a response has at most.
@@ -93,7 +118,8 @@ pub(super) async fn all(
     keeps: Keeps,
 ) -> Result<(Vec<PipelineRow>, usize), ApiProblem> {
     let words = app.read().words_of(&found).await?;
-    let mut rows: Vec<PipelineRow> = found.iter().map(|it| pipeline_row(it, &words)).collect();
+    let mut rows: Vec<PipelineRow> =
+        found.iter().map(|it| pipeline_row(it, &words, ReasonLength::Excerpt)).collect();
     let mut places: Vec<usize> = (0..found.len()).collect();
     if keeps == Keeps::Last {
         places.reverse();

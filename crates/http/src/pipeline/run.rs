@@ -30,18 +30,29 @@ const STALE_MINUTES: u64 = 30;
 /// How many runs are read together.
 const PAGE: u32 = 200;
 
-/// The current story, the progress of all stories, and the current agent.
+/// Shows the current story, the progress of all stories, and the current agent.
+///
+/// The current story is the one whose run moved last.
 #[utoipa::path(get, path = "/api/run", operation_id = "pipelineGetRun", tag = "pipeline",
-    responses((status = 200, body = PipelineRunState), ReadProblems))]
+    responses(
+        (status = 200, description = "The state of the pipeline",
+            body = PipelineRunState),
+        ReadProblems))]
 pub(super) async fn get(app: RequestScope) -> Result<Typed<PipelineRunState>, ApiProblem> {
     let last = app.read().runs_moved_last(1).await?;
     Ok(Typed(run_state(&app, last.first(), None).await?))
 }
 
-/// Starts, continues, stops or resets.
+/// Starts, continues, stops or resets the pipeline.
+///
+/// `start` begins a story or the next one in order, `continue` resumes and may answer a gate,
+/// `stop` pauses every open run, and `reset` cancels what is pending.
 #[utoipa::path(post, path = "/api/run", operation_id = "pipelinePostRun", tag = "pipeline",
     request_body = PipelineRunAction,
-    responses((status = 200, body = PipelineRunAnswer), WriteProblems))]
+    responses(
+        (status = 200, description = "The state afterwards, or for `reset` what was cleared",
+            body = PipelineRunAnswer),
+        WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
     Params(NoParams {}): Params<NoParams>,

@@ -32,10 +32,15 @@ pub(super) struct PipelineSignalQuery {
     story_id: Option<String>,
 }
 
-/// The progress of a story, by the signals that it has had.
+/// Shows the progress of a story.
+///
+/// The flags that signals have set: whether it passes, whether it is merged, and its pull request.
 #[utoipa::path(get, path = "/api/signal", operation_id = "pipelineGetSignal", tag = "pipeline",
     params(PipelineSignalQuery),
-    responses((status = 200, body = PipelineFlags), ReadProblems))]
+    responses(
+        (status = 200, description = "The flags of the story",
+            body = PipelineFlags),
+        ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Params(query): Params<PipelineSignalQuery>,
@@ -47,9 +52,15 @@ pub(super) async fn get(
 }
 
 /// Reports the progress of a story.
+///
+/// For what happens outside the run: the work passes, it is merged, it is blocked, or a note on how
+/// far it is.
 #[utoipa::path(post, path = "/api/signal", operation_id = "pipelinePostSignal", tag = "pipeline",
     request_body = PipelineSignal,
-    responses((status = 200, body = PipelineFlags), WriteProblems))]
+    responses(
+        (status = 200, description = "The flags of the story afterwards",
+            body = PipelineFlags),
+        WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
     Params(NoParams {}): Params<NoParams>,

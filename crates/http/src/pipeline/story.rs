@@ -10,10 +10,12 @@ use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// A story and its progress.
+/// Shows a story and its progress.
+///
+/// The story's own text, the phase of its newest run and the agent that has to act.
 #[utoipa::path(get, path = "/api/story/{id}", operation_id = "pipelineGetStory", tag = "pipeline",
     params(("id" = String, Path, description = "Its key")),
-    responses((status = 200, body = PipelineStory), ReadProblems))]
+    responses((status = 200, description = "The story", body = PipelineStory), ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Named(id): Named,

@@ -27,9 +27,14 @@ pub(super) fn attribution_at(cast: &Cast, id: &AgentId, no: HandoffNo) -> Attrib
     Attribution { damaged: damaged.into_iter().collect(), ..Attribution::from(&cast.at(id, no)) }
 }
 
-/// Lists the agents: the orchestrator, which is Baton itself, and those that have a file.
+/// Lists the agents.
+///
+/// The orchestrator, which is Baton itself, and every agent that has a file.
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
-    responses((status = 200, body = Page<Attribution>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of agents",
+            body = Page<Attribution>),
+        ReadProblems))]
 pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<Attribution>>, ApiProblem> {
     let mut items = vec![attribution(&app, &AgentId::orchestrator())];
     for agent in app.read().fresh_catalog().agents().iter() {
@@ -39,10 +44,12 @@ pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<Attributi
     Ok(ApiResponse::new(Page { items, next: None }))
 }
 
-/// Shows an agent and its prompt.
+/// Shows an agent.
+///
+/// Its name, description and capabilities, and the prompt as its file has it, not filled in.
 #[utoipa::path(get, path = "/api/v1/agents/{agent}", operation_id = "getAgent", tag = "agents",
     params(("agent" = String, Path, description = "Its id")),
-    responses((status = 200, body = AgentDocument), ReadProblems))]
+    responses((status = 200, description = "The agent", body = AgentDocument), ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Named(name): Named,

@@ -4,10 +4,12 @@ use axum::http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use baton_api::Page;
+use baton_core::package::Format;
 use baton_store::Version;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
+use crate::preconditions::version_tag;
 use crate::problem::ApiProblem;
 
 pub(super) struct ApiResponse<T> {
@@ -43,7 +45,7 @@ impl<T: Serialize> IntoResponse for ApiResponse<T> {
         };
         let kind = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut response = (self.status, [kind], body).into_response();
-        let etag = self.version.map(|it| format!("\"{}\"", it.0));
+        let etag = self.version.map(|it| version_tag(it, Format::Json));
         for (name, value) in [(ETAG, etag), (LOCATION, self.location)] {
             if let Some(value) = value.and_then(|it| HeaderValue::try_from(it).ok()) {
                 response.headers_mut().insert(name, value);

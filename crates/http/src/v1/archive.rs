@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
 use crate::App;
-use crate::openapi::ReadProblems;
+use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::Params;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
@@ -26,8 +26,14 @@ pub(super) struct RebuildQuery {
 }
 
 /// Shows how far behind the log the archive is.
+///
+/// The archive is the tree of files that follows the log. It is written after a command is
+/// answered, and so may be behind.
 #[utoipa::path(get, path = "/api/v1/archive", operation_id = "getArchive", tag = "server",
-    responses((status = 200, body = ArchiveDocument), ReadProblems))]
+    responses(
+        (status = 200, description = "The state of the archive",
+            body = ArchiveDocument),
+        ReadProblems))]
 pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ArchiveDocument>, ApiProblem> {
     let status = archive(&app)?.status().await?;
     Ok(ApiResponse::new(ArchiveDocument {
@@ -38,11 +44,16 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ArchiveDocument
     }))
 }
 
-/// Writes every file of the archive again from the log; other files are left alone.
+/// Writes the archive again.
+///
+/// Every file of the archive is made again from the log; other files are left alone.
 #[utoipa::path(post, path = "/api/v1/archive/rebuild", operation_id = "rebuildArchive",
     tag = "server",
     params(RebuildQuery),
-    responses((status = 200, body = Rebuilt), ReadProblems))]
+    responses(
+        (status = 200, description = "What was written",
+            body = Rebuilt),
+        WriteProblems))]
 pub(super) async fn rebuild(
     app: RequestScope,
     Params(query): Params<RebuildQuery>,

@@ -27,10 +27,16 @@ pub(super) struct BlockerListQuery {
     limit: Option<u32>,
 }
 
-/// Lists blockers. A page never splits a run, and so may be longer than `limit`.
+/// Lists blockers.
+///
+/// What keeps blocked steps from going on, of every run or of one. A page never splits a run, and
+/// so may be longer than `limit`.
 #[utoipa::path(get, path = "/api/v1/blockers", operation_id = "listBlockers", tag = "blockers",
     params(BlockerListQuery),
-    responses((status = 200, body = Page<BlockerDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of blockers",
+            body = Page<BlockerDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Params(query): Params<BlockerListQuery>,

@@ -17,7 +17,9 @@ use super::answer::ApiResponse;
 use super::handoffs::commands::on_handoff;
 use super::handoffs::document::{refused, rows};
 use super::runs::document::run_document;
-use super::write::{HandoffCommandParams, HandoffQuery, HasMode, KeyHeader, WriteRequest};
+use super::write::{
+    CommandDone, HandoffCommandParams, HandoffQuery, HasMode, KeyHeader, WriteRequest,
+};
 use crate::lookup::known_agent;
 use crate::openapi::WriteProblems;
 use crate::params::Named;
@@ -48,7 +50,7 @@ const MOST_AGENTS: usize = 200;
     params(KeyHeader),
     request_body = ClaimRequest,
     responses(
-        (status = 200, body = Claim),
+        (status = 200, description = "Work that is held now, with the token of the attempt", body = Claim),
         (status = 204, description = "There is nothing to do, and nothing came while it waited"),
         WriteProblems))]
 pub(super) async fn claim(
@@ -93,7 +95,7 @@ pub(super) async fn claim(
     tag = "runner",
     params(HandoffCommandParams),
     request_body = LostAttempt,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn lose(
     app: RequestScope,
     name: Named,

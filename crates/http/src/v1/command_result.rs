@@ -1,9 +1,11 @@
 //! The result of a command, and of a dry run.
 
-use baton_api::{CommandAnswer, Committed, DryRun, HandoffDocument, Touched};
+use baton_api::{
+    CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, HandoffDocument, Touched,
+};
 use baton_core::run::HandoffNo;
 use baton_engine::{CommandMode, CommandResult, EngineError};
-use baton_store::{RunRef, RunRow};
+use baton_store::RunRow;
 
 use super::answer::ApiResponse;
 use super::handoffs::document::handoff_document;
@@ -20,7 +22,7 @@ pub(super) async fn tell(
     match caller.mode() {
         CommandMode::DryRun => Ok(ApiResponse::new(CommandAnswer::Rehearsed(rehearsed(outcome)))),
         CommandMode::Commit => {
-            let row = app.read().run(&RunRef::Id(outcome.run)).await?;
+            let row = app.read().run_after(outcome).await?;
             let version = row.version;
             Ok(ApiResponse::new(CommandAnswer::Done(done(app, outcome, &row).await?)).at(version))
         }
@@ -64,6 +66,7 @@ async fn done(
     let done = &outcome.done;
     let held = done.handoff.and_then(|it| row.run.handoff(it));
     Ok(Committed {
+        result: CommittedTag::Committed,
         success: true,
         is_repeat: outcome.is_repeat,
         run: run_document(app, row).await?,
@@ -84,6 +87,7 @@ fn rehearsed(outcome: &CommandResult) -> DryRun {
     let touched =
         outcome.rows.iter().map(|it| Touched { label: it.no.label(), state: it.state.into() });
     DryRun {
+        result: DryRunTag::DryRun,
         dry_run: true,
         handoffs: touched.collect(),
         version: outcome.version.0,

@@ -17,8 +17,9 @@ use crate::scope::RequestScope;
 
 const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
 
-/// The report of a completed or cancelled run: `<workflow-complete>` of the XML handoff, in the
-/// format that `Accept` names.
+/// Gets the report of a completed or cancelled run.
+///
+/// `<workflow-complete>` of the XML handoff, in the format that `Accept` names.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/completion", operation_id = "getCompletion",
     tag = "runs",
     params(RunPath),

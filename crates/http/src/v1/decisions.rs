@@ -12,11 +12,17 @@ use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// Lists the decisions of a run, oldest first. `after` counts decisions.
+/// Lists the decisions of a run.
+///
+/// Oldest first: those of packages that count, and what people answered at gates. `after` counts
+/// decisions.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/decisions", operation_id = "listDecisions",
     tag = "decisions",
     params(RunPath, PageQuery),
-    responses((status = 200, body = Page<DecisionDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of decisions",
+            body = Page<DecisionDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Named(name): Named,

@@ -11,10 +11,15 @@ use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// Lists the project's current workflows.
+/// Lists the project's workflows.
+///
+/// As their files are now. A run keeps the workflow that it started with.
 #[utoipa::path(get, path = "/api/v1/definitions", operation_id = "listDefinitions",
     tag = "definitions",
-    responses((status = 200, body = Page<WorkflowDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of workflows",
+            body = Page<WorkflowDocument>),
+        ReadProblems))]
 pub(super) async fn list(app: RequestScope) -> ApiResponse<Page<WorkflowDocument>> {
     let catalog = app.read().fresh_catalog();
     let document = |it: &Entry| WorkflowDocument::new(&it.workflow, catalog.default_workflow());
@@ -22,10 +27,12 @@ pub(super) async fn list(app: RequestScope) -> ApiResponse<Page<WorkflowDocument
 }
 
 /// Shows a workflow.
+///
+/// Its steps, edges, gates and delegates, as its file is now.
 #[utoipa::path(get, path = "/api/v1/definitions/{name}", operation_id = "getDefinition",
     tag = "definitions",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, body = WorkflowDocument), ReadProblems))]
+    responses((status = 200, description = "The workflow", body = WorkflowDocument), ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Named(name): Named,

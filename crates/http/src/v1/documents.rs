@@ -20,12 +20,13 @@ use utoipa::{IntoParams, ToSchema};
 use super::answer::ApiResponse;
 use super::command_result::{tell, tell_handoff};
 use super::handoffs::document::refused;
-use super::write::{HasMode, RunHeaders, WriteRequest, expected};
+use super::write::{HasMode, RunHeaders, WriteRequest};
 use crate::App;
 use crate::body;
 use crate::lookup::{by, handoff_ref, run_id, typed_story};
 use crate::openapi::WriteProblems;
 use crate::params::Params;
+use crate::preconditions::Preconditions;
 use crate::problem::ApiProblem;
 use crate::scope::{RequestCaller, RequestScope};
 use crate::values::lease;
@@ -42,7 +43,8 @@ pub(crate) struct DocumentQuery {
     /// The key of the story: its open run, or a new one if it has none.
     #[param(min_length = 1, max_length = 200)]
     story: Option<String>,
-    /// Creates the story if there is none of that key; otherwise an unknown key is refused.
+    /// Creates the story if there is none of that key. Otherwise an unknown `story` is refused, and
+    /// so is a key in the document that is nearly another's.
     #[serde(default)]
     #[param(default = false)]
     new_story: bool,
@@ -69,6 +71,24 @@ pub(crate) struct DocumentQuery {
     dry_run: bool,
 }
 
+/// The query of `accept`, of which all but `run` and `dryRun` is for an acknowledgement that is not JSON.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+#[expect(dead_code, reason = "it only describes what is read as `HandoffQuery` or `DocumentQuery`")]
+pub(super) struct AcceptQuery {
+    /// The run of a label such as `HO-001`: its id, its number or its story's key.
+    run: Option<String>,
+    /// For a document: the agent that accepts, if it does not name one.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// For a document: the lease; the receiver promises a heartbeat at least this often.
+    #[param(minimum = 1, maximum = 3600)]
+    lease_seconds: Option<u32>,
+    /// Decide and report what would happen, but change nothing.
+    #[param(default = false)]
+    dry_run: Option<bool>,
+}
+
 /// A document as it was sent, and its sender.
 pub(crate) struct SentDocument {
     query: DocumentQuery,
@@ -83,13 +103,16 @@ pub(crate) struct SentDocument {
 #[utoipa::path(post, path = "/api/v1/documents", operation_id = "receiveDocument",
     tag = "handoffs",
     params(DocumentQuery, RunHeaders),
-    request_body(content(
-        (serde_json::Value = "application/json"),
-        (String = "application/xml"),
-        (String = "application/yaml"),
+    request_body(description = "The document", content(
+        (serde_json::Value = "application/json", example = json!({
+            "handoff": { "from": "analyst", "to": "implementer", "status": "completed" } })),
+        (String = "application/xml",
+            example = "<handoff><from>analyst</from><to>implementer</to></handoff>"),
+        (String = "application/yaml", example = "handoff:\n  from: analyst\n  to: implementer\n"),
         (String = "text/markdown"))),
     responses(
-        (status = 200, description = "Taken up, or what would happen (`dryRun`)", body = CommandAnswer),
+        (status = 200, description = "Taken up, or what would happen (`dryRun`)",
+            body = CommandAnswer),
         (status = 201, description = "Handed on", body = CommandAnswer, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
@@ -134,6 +157,7 @@ async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHint
             Some(name) => Some(typed_story(app, name, query.new_story.into()).await?),
             None => None,
         },
+        new_story: query.new_story,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         agent: by(app, query.agent.as_deref())?,
         to: by(app, query.to.as_deref())?,
@@ -149,7 +173,7 @@ impl FromRequest<Arc<App>> for SentDocument {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiProblem> {
         let (mut parts, body) = request.into_parts();
         let Params(query) = Params::<DocumentQuery>::from_request_parts(&mut parts, app).await?;
-        let expected = expected(&parts.headers)?;
+        let preconditions = Preconditions::read(&parts.headers)?;
         let text = body::read_text(body).await?;
         let request = format!("{}\n{text}", parts.uri);
         let route = format!("{} /api/v1/documents", parts.method);
@@ -158,7 +182,7 @@ impl FromRequest<Arc<App>> for SentDocument {
         let format = format_of(&parts.headers, &text)?;
         let document = formats::decode(format, &text)?;
         let package = Package::new(format, text, document);
-        Ok(Self { query, caller: caller.with(mode, expected), package })
+        Ok(Self { query, caller: caller.with(mode, preconditions.versions()), package })
     }
 }
 
@@ -193,6 +217,16 @@ pub(super) async fn take_up(
         let message = "to take a handoff up, send an `acknowledgment` document";
         return Err(ApiProblem::malformed("bad_acknowledgement", message));
     }
+    sent.query.handoff = Some(handoff.to_owned());
+    take(app, sent).await
+}
+
+/// Ends one handoff with a document, which says how.
+pub(super) async fn end(
+    app: &RequestScope,
+    mut sent: SentDocument,
+    handoff: &str,
+) -> Result<Response, ApiProblem> {
     sent.query.handoff = Some(handoff.to_owned());
     take(app, sent).await
 }

@@ -18,10 +18,15 @@ use crate::scope::RequestScope;
 /// How much of a text is shown beside its event: a page has up to 500 events.
 const MOST_CHARS: usize = 1000;
 
-/// Lists the events of a run, oldest first.
+/// Lists the events of a run.
+///
+/// Oldest first, each as it is stored, with the text that it refers to.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/events", operation_id = "listEvents", tag = "events",
     params(RunPath, PageQuery),
-    responses((status = 200, body = Page<EventDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of events",
+            body = Page<EventDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Named(name): Named,

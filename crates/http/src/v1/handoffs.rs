@@ -40,6 +40,7 @@ use crate::lookup::{
 };
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
+use crate::preconditions::{format_tag, version_tag};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::values::{outcome, reason, words};
@@ -75,11 +76,16 @@ pub(super) struct HandoffListQuery {
     limit: Option<u32>,
 }
 
-/// Lists handoffs by their number, without packages. If few match the filter, a page may be short
-/// and still have a `next`.
+/// Lists handoffs.
+///
+/// By their number, without packages. If few match the filter, a page may be short and still have a
+/// `next`.
 #[utoipa::path(get, path = "/api/v1/handoffs", operation_id = "listHandoffs", tag = "handoffs",
     params(HandoffListQuery),
-    responses((status = 200, body = Page<HandoffSummary>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of handoffs",
+            body = Page<HandoffSummary>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Params(query): Params<HandoffListQuery>,
@@ -114,7 +120,7 @@ pub(super) async fn list(
 /// query contain more than `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs", operation_id = "createHandoff", tag = "handoffs",
     params(DocumentQuery, RunHeaders),
-    request_body(content(
+    request_body(description = "The handoff to create, or a whole document", content(
         (NewHandoff = "application/json"),
         (String = "application/xml"),
         (String = "application/yaml"),
@@ -155,7 +161,7 @@ pub(super) async fn create(
     let create = Create {
         from: known_agent(&app, &asked.from_agent)?,
         to: known_agent(&app, &asked.to_agent)?,
-        package: body::package(asked.package.as_deref())?,
+        package: body::package_or_document(asked.package.as_deref())?,
         outcome: asked.outcome.as_deref().map(outcome).transpose()?,
         reason: reason(asked.reason.as_deref())?,
         supersedes,
@@ -191,14 +197,15 @@ pub(super) struct OneQuery {
     run: Option<String>,
 }
 
-/// Shows a handoff: the package, the questions about it, and the commands that it allows now.
+/// Shows a handoff.
 ///
-/// In XML, YAML or Markdown it is a YAML handoff document, with Baton's own data under `baton`.
+/// The package, the questions about it, and the commands that it allows now. In XML, YAML or
+/// Markdown it is a YAML handoff document, with Baton's own data under `baton`.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}", operation_id = "getHandoff",
     tag = "handoffs",
     params(HandoffPath, OneQuery),
     responses(
-        (status = 200,
+        (status = 200, description = "The handoff, in the format that `Accept` names",
             content(
                 (HandoffDetail = "application/json"),
                 (String = "application/xml"),
@@ -225,7 +232,7 @@ pub(super) async fn get(
         }
         format @ (Format::Xml | Format::Yaml | Format::Markdown) => {
             let document = app.read().handoff_document(&row).await?;
-            let etag = format!("\"{}\"", run.version.0);
+            let etag = version_tag(run.version, format);
             let headers = [(CONTENT_TYPE, media_type(format)), (ETAG, &etag), (VARY, "accept")];
             let text = rendered(&document, format, row.number)?;
             Ok((headers, text).into_response())
@@ -233,8 +240,9 @@ pub(super) async fn get(
     }
 }
 
-/// The package, byte for byte as its sender wrote it; in another format if `Accept` asks for one,
-/// without loss.
+/// Gets the package of a handoff.
+///
+/// Byte for byte as its sender wrote it; in another format, without loss, if `Accept` asks for one.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/package", operation_id = "getPackage",
     tag = "handoffs",
     params(HandoffPath, OneQuery),
@@ -258,7 +266,9 @@ pub(super) async fn package(
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let texts = app.read().whole_texts_of(&row).await?;
     let content = row.package.and_then(|it| texts.content(it));
-    let none = || not_found("no_package", format!("{} hands nothing over", row.no));
+    let none = || {
+        not_found("no_package", format!("handoff {} ({}) hands nothing over", row.number, row.no))
+    };
     let content = content.ok_or_else(none)?;
     match content.kind {
         ContentKind::Words => Err(none()),
@@ -269,7 +279,7 @@ pub(super) async fn package(
             } else {
                 rendered(&formats::decode(format, &content.text)?, wanted, row.number)?
             };
-            let etag = format!("\"{hash}\"");
+            let etag = format_tag(&hash.to_string(), (wanted != format).then_some(wanted));
             let headers = [(CONTENT_TYPE, media_type(wanted)), (ETAG, &etag), (VARY, "accept")];
             Ok((headers, text).into_response())
         }

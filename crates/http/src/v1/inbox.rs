@@ -16,7 +16,7 @@ use super::handoffs::commands::on_handoff;
 use super::handoffs::detail::observed;
 use super::handoffs::document::rows;
 use super::runs::document::run_document;
-use super::write::{AsHeader, HandoffCommandParams, HandoffQuery, WriteRequest};
+use super::write::{AsHeader, CommandDone, HandoffCommandParams, HandoffQuery, WriteRequest};
 use crate::body;
 use crate::lookup::by;
 use crate::openapi::{ReadProblems, WriteProblems};
@@ -24,10 +24,16 @@ use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// Lists what waits for a person, by run. A page never splits a run, so it may exceed `limit`.
+/// Lists what waits for a person.
+///
+/// By run, with everything needed to decide. A page never splits a run, and so may be longer than
+/// `limit`.
 #[utoipa::path(get, path = "/api/v1/inbox", operation_id = "listInbox", tag = "inbox",
     params(PageQuery, AsHeader),
-    responses((status = 200, body = Page<InboxItemDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of items",
+            body = Page<InboxItemDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Params(query): Params<PageQuery>,
@@ -98,11 +104,14 @@ fn asks(why: &Waits) -> Option<HandoffNo> {
 }
 
 /// Records a person's answer.
+///
+/// To a gate, an escalation or a question that has come to people. The item's `choices` list the
+/// answers that it takes.
 #[utoipa::path(post, path = "/api/v1/inbox/{handoff}/answer", operation_id = "answerInbox",
     tag = "inbox",
     params(HandoffCommandParams),
     request_body = PersonsWord,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn answer(
     app: RequestScope,
     name: Named,
@@ -111,7 +120,8 @@ pub(super) async fn answer(
     let asked = &write.asked;
     let answer = said(&app, asked)?;
     let comment = asked.comment.as_deref().map(FreeText::parse).transpose()?;
-    let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
+    let package =
+        asked.package.as_deref().map(|it| body::package_or_document(Some(it))).transpose()?;
     let by = write.caller.principal().clone();
     let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
     on_handoff(&app, &name, &write, command).await

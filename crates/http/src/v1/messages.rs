@@ -9,18 +9,23 @@ use baton_views::PostedMessage;
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
 use super::command_result::tell;
 use super::handoffs::document::refused;
-use super::write::{RunCommandParams, RunPath, WriteRequest};
+use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// Lists the messages of a run, oldest first.
+/// Lists the messages of a run.
+///
+/// What agents said on the way, oldest first.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/messages", operation_id = "listMessages",
     tag = "events",
     params(RunPath, PageQuery),
-    responses((status = 200, body = Page<MessageDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of messages",
+            body = Page<MessageDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Named(name): Named,
@@ -39,7 +44,7 @@ pub(super) async fn list(
     tag = "events",
     params(RunCommandParams),
     request_body = NewMessage,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
     Named(name): Named,

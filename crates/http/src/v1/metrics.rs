@@ -24,11 +24,12 @@ pub(super) struct MetricsQuery {
     story: Option<String>,
 }
 
-/// Counts handoffs by state and by agent, over all runs or some. Over all runs of a very large
-/// store, the counts may be some seconds old.
+/// Counts handoffs by state and by agent.
+///
+/// Over all runs or some. Over all runs of a very large store, the counts may be some seconds old.
 #[utoipa::path(get, path = "/api/v1/metrics", operation_id = "getMetrics", tag = "metrics",
     params(MetricsQuery),
-    responses((status = 200, body = HandoffMetrics), ReadProblems))]
+    responses((status = 200, description = "The counts", body = HandoffMetrics), ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Params(query): Params<MetricsQuery>,

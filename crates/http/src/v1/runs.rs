@@ -19,7 +19,7 @@ use super::answer::{ApiResponse, after, limit};
 use super::command_result::{tell, tell_run};
 use super::handoffs::document::refused;
 use super::window;
-use super::write::{RunCommandParams, RunHeaders, RunPath, WriteRequest};
+use super::write::{CommandDone, RunCommandParams, RunHeaders, RunPath, WriteRequest};
 use crate::body;
 use crate::lookup::{find_run, known_agent, story_key, typed_story};
 use crate::openapi::{ReadProblems, WriteProblems};
@@ -52,10 +52,15 @@ pub(super) struct RunListQuery {
     limit: Option<u32>,
 }
 
-/// Lists runs by their number. If few match, a page may be short and still have a `next`.
+/// Lists runs.
+///
+/// By their number. If few match the filter, a page may be short and still have a `next`.
 #[utoipa::path(get, path = "/api/v1/runs", operation_id = "listRuns", tag = "runs",
     params(RunListQuery),
-    responses((status = 200, body = Page<RunDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of runs",
+            body = Page<RunDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Params(query): Params<RunListQuery>,
@@ -81,11 +86,15 @@ pub(super) async fn list(
     Ok(ApiResponse::new(window::page(shown, given_up_at, limit)))
 }
 
-/// Shows a run. Its `ETag` is its version.
+/// Shows a run.
+///
+/// Where the baton is, who has to act, and the gates that the work has passed. Its `ETag` is its
+/// version.
 #[utoipa::path(get, path = "/api/v1/runs/{run}", operation_id = "getRun", tag = "runs",
     params(RunPath),
     responses(
-        (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, description = "The run",
+            body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
@@ -95,7 +104,10 @@ pub(super) async fn get(
     Ok(ApiResponse::new(run_detail(&app, &row).await?).at(row.version))
 }
 
-/// Starts a run of a story. If the baton of its run is loose, hands the story in again.
+/// Starts a run of a story.
+///
+/// Without `story`, of the story that is next in order. If the baton of its run is loose, the story
+/// is handed in again.
 #[utoipa::path(post, path = "/api/v1/runs", operation_id = "startRun", tag = "runs",
     params(super::write::WriteQuery, RunHeaders),
     request_body = Option<StartRequest>,
@@ -112,7 +124,8 @@ pub(super) async fn start(
     let WriteRequest { asked, caller, .. } = write;
     let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
-    let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
+    let package =
+        asked.package.as_deref().map(|it| body::package_or_document(Some(it))).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
     let of = |story| StartRun { story, workflow, to, package, reason };
@@ -138,11 +151,13 @@ pub(super) async fn start(
     }
 }
 
-/// Pauses a run: no handoff can be accepted; work that is held may finish.
+/// Pauses a run.
+///
+/// No handoff can be accepted until it is resumed; work that is held may finish.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/pause", operation_id = "pauseRun", tag = "runs",
     params(RunCommandParams),
     request_body = Option<Why>,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn pause(
     app: RequestScope,
     name: Named,
@@ -153,10 +168,12 @@ pub(super) async fn pause(
 }
 
 /// Resumes a paused run.
+///
+/// Its pending handoffs can be accepted again.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/resume", operation_id = "resumeRun", tag = "runs",
     params(RunCommandParams),
     request_body = Option<Nothing>,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn resume(
     app: RequestScope,
     name: Named,
@@ -165,11 +182,13 @@ pub(super) async fn resume(
     on_run(&app, &name, &write, Command::Resume).await
 }
 
-/// Cancels a run and everything that is open in it.
+/// Cancels a run.
+///
+/// Everything that is open in it is cancelled with it.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cancel", operation_id = "cancelRun", tag = "runs",
     params(RunCommandParams),
     request_body = Option<Why>,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn cancel(
     app: RequestScope,
     name: Named,
@@ -179,11 +198,14 @@ pub(super) async fn cancel(
     on_run(&app, &name, &write, Command::CancelRun { reason }).await
 }
 
-/// Sends a run back to a step that it has visited.
+/// Sends a run back to a step.
+///
+/// To one that it has visited. Gates that are crossed on the way are recorded as waived by the
+/// caller.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/goto", operation_id = "gotoStep", tag = "runs",
     params(RunCommandParams),
     request_body = Goto,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn goto(
     app: RequestScope,
     name: Named,
@@ -195,10 +217,12 @@ pub(super) async fn goto(
 }
 
 /// Skips the optional step that the baton is at.
+///
+/// The work goes on along the success edge, with the reason on the record.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/skip", operation_id = "skipStep", tag = "runs",
     params(RunCommandParams),
     request_body = Because,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn skip(
     app: RequestScope,
     name: Named,
@@ -208,11 +232,13 @@ pub(super) async fn skip(
     on_run(&app, &name, &write, Command::Skip { reason }).await
 }
 
-/// Cancels the pending handoffs of a run; questions to people are kept.
+/// Cancels the pending handoffs of a run.
+///
+/// Questions to people are kept; `kept` of the response names them.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cleanup", operation_id = "cleanUpRun", tag = "runs",
     params(RunCommandParams),
     request_body = Option<Why>,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(super) async fn clean_up(
     app: RequestScope,
     name: Named,

@@ -19,8 +19,14 @@ const MOST_RUNS: u32 = 100;
 const MOST_CHARS: usize = 300;
 
 /// Shows who has the baton, and what waits for a person.
+///
+/// The first screen: the open runs, what only a person can move, with the command to type, and how
+/// many stories wait.
 #[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
-    responses((status = 200, body = ProjectStatus), ReadProblems))]
+    responses(
+        (status = 200, description = "The status of the project",
+            body = ProjectStatus),
+        ReadProblems))]
 pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
     let filter = RunFilter { statuses, limit: MOST_RUNS + 1, ..RunFilter::default() };
@@ -74,7 +80,14 @@ async fn to_dos(app: &RequestScope, row: &RunRow) -> Result<Vec<ToDo>, EngineErr
     match row.run.baton() {
         Baton::Loose { at, .. } => {
             let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
-            found.push((to_do(None, format!("the baton lies loose at {at}"), command), None));
+            found.push((
+                to_do(
+                    None,
+                    format!("the baton lies loose at {at}: no agent has the work"),
+                    command,
+                ),
+                None,
+            ));
         }
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {}
     }
@@ -110,5 +123,9 @@ pub(super) fn answer_command(which: &str, choices: &[&str]) -> String {
     if choices.contains(&"answer") {
         return format!("baton answer {which} [{typed}] --comment TEXT");
     }
-    format!("baton answer {which} {typed}")
+    let modify = match choices.contains(&"modify") {
+        true => format!(", or baton modify {which} --payload JSON"),
+        false => String::new(),
+    };
+    format!("baton answer {which} {typed}{modify}")
 }

@@ -4,9 +4,10 @@ use axum::http::StatusCode;
 use baton_api::{NewStory, Page, StoryDocument, StoryStatus, StoryText};
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
+use baton_core::package::Format;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_engine::{CommandMode, EngineError};
+use baton_engine::{CommandMode, EngineError, SavedStory};
 use baton_store::{StoryFilter, StoryRow, Version};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -15,6 +16,7 @@ use super::answer::{ApiResponse, cut, limit};
 use super::write::{KeyHeader, StoryHeaders, WriteQuery, WriteRequest};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
+use crate::preconditions::version_tag;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
@@ -30,10 +32,15 @@ pub(super) struct StoryListQuery {
     limit: Option<u32>,
 }
 
-/// Lists stories by their key.
+/// Lists stories.
+///
+/// By their key.
 #[utoipa::path(get, path = "/api/v1/stories", operation_id = "listStories", tag = "stories",
     params(StoryListQuery),
-    responses((status = 200, body = Page<StoryDocument>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of stories",
+            body = Page<StoryDocument>),
+        ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,
     Params(query): Params<StoryListQuery>,
@@ -79,9 +86,14 @@ async fn page(
 }
 
 /// Shows a story.
+///
+/// Its text, its status and its newest run.
 #[utoipa::path(get, path = "/api/v1/stories/{key}", operation_id = "getStory", tag = "stories",
     params(("key" = String, Path, description = "Its key")),
-    responses((status = 200, body = StoryDocument), ReadProblems))]
+    responses(
+        (status = 200, description = "The story", body = StoryDocument,
+            headers(("ETag" = String, description = "Changes with the story and its runs"))),
+        ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Named(key): Named,
@@ -91,6 +103,8 @@ pub(super) async fn get(
 }
 
 /// Adds a story.
+///
+/// A key that exists is refused. The story waits until a run of it is started.
 #[utoipa::path(post, path = "/api/v1/stories", operation_id = "addStory", tag = "stories",
     params(WriteQuery, KeyHeader),
     request_body = NewStory,
@@ -116,16 +130,21 @@ pub(super) async fn add(
     if write.caller.mode() == CommandMode::DryRun {
         return rehearsed(&app, story, None).await;
     }
-    let row = app.read().story(&story.key).await?;
-    Ok(made(&app, &row).await?)
+    let created_at = app.read().story(&story.key).await?.created_at;
+    // As it was then, also where the request is repeated.
+    Ok(made(&app, &StoryRow { story, created_at, latest: None }).await?)
 }
 
-/// Overwrites the story with that key, or adds it.
+/// Overwrites or adds a story.
+///
+/// The story with that key is written over as a whole; if there is none, it is added.
+/// `If-None-Match: *` only adds.
 #[utoipa::path(put, path = "/api/v1/stories/{key}", operation_id = "putStory", tag = "stories",
     params(("key" = String, Path, description = "Its key"), WriteQuery, StoryHeaders),
     request_body = StoryText,
     responses(
-        (status = 200, description = "Written over, or what would be (`dryRun`)", body = StoryDocument),
+        (status = 200, description = "Written over, or what would be (`dryRun`)",
+            body = StoryDocument),
         (status = 201, description = "Added", body = StoryDocument,
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
@@ -138,28 +157,36 @@ pub(super) async fn put(
     let story = story_of(write.asked, &app, key).await?;
     // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
-    if write.caller.mode() == CommandMode::DryRun || write.caller.expected().is_some() {
-        let there = match app.read().story(&story.key).await {
-            Ok(row) => Some(row),
-            Err(EngineError::NoSuchStory { .. }) => None,
-            Err(error) => return Err(error.into()),
+    // A repeated request changes nothing, so what the story is by now does not matter.
+    if let Some(saved) = write.caller.saved_before(&story).await? {
+        return Ok(put_answer(&app, &saved).await?);
+    }
+    let there = match app.read().story(&story.key).await {
+        Ok(row) => Some(row),
+        Err(EngineError::NoSuchStory { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let tag = there.as_ref().map(|it| version_tag(version_of(it), Format::Json));
+    if !write.preconditions.hold(tag.as_deref()) {
+        let message = match tag {
+            Some(_) => format!("the story `{}` is not what it was; read it again", story.key),
+            None => format!("there is no story `{}`", story.key),
         };
-        if let Some(expected) = write.caller.expected()
-            && there.as_ref().map(|it| version_of(&it.story)) != Some(expected)
-        {
-            let message = format!("the story `{}` is not what it was; read it again", story.key);
-            return Err(ApiProblem::new(StatusCode::PRECONDITION_FAILED, "outdated", message));
-        }
-        if write.caller.mode() == CommandMode::DryRun {
-            return rehearsed(&app, story, there).await;
-        }
+        return Err(ApiProblem::new(StatusCode::PRECONDITION_FAILED, "outdated", message));
     }
-    let is_new = app.caller().add_story(&story).await?;
-    if !is_new {
-        app.caller().save_story(&story).await?;
+    if write.caller.mode() == CommandMode::DryRun {
+        return rehearsed(&app, story, there).await;
     }
-    let row = app.read().story(&story.key).await?;
-    Ok(if is_new { made(&app, &row).await? } else { overwritten(&app, &row).await? })
+    let saved = write.caller.save_story(&story).await?;
+    Ok(put_answer(&app, &saved).await?)
+}
+
+/// The response for a story that was put.
+async fn put_answer(
+    app: &RequestScope,
+    SavedStory { row, is_new }: &SavedStory,
+) -> Result<ApiResponse<StoryDocument>, EngineError> {
+    if *is_new { made(app, row).await } else { overwritten(app, row).await }
 }
 
 /// The response for a story that was created.
@@ -167,7 +194,7 @@ async fn made(
     app: &RequestScope,
     row: &StoryRow,
 ) -> Result<ApiResponse<StoryDocument>, EngineError> {
-    let answer = ApiResponse::new(new(app, row).await?).at(version_of(&row.story));
+    let answer = ApiResponse::new(new(app, row).await?).at(version_of(row));
     Ok(answer.made(location(&row.story.key)))
 }
 
@@ -178,17 +205,17 @@ async fn overwritten(
 ) -> Result<ApiResponse<StoryDocument>, EngineError> {
     let warnings = app.read().missing_dependencies(&row.story).await?;
     let document = StoryDocument { warnings, ..story_document(row) };
-    Ok(ApiResponse::new(document).at(version_of(&row.story)))
+    Ok(ApiResponse::new(document).at(version_of(row)))
 }
 
 fn shown(row: &StoryRow) -> ApiResponse<StoryDocument> {
-    ApiResponse::new(story_document(row)).at(version_of(&row.story))
+    ApiResponse::new(story_document(row)).at(version_of(row))
 }
 
-/// A version for the story's `ETag`: it changes whenever the story is overwritten.
-fn version_of(story: &Story) -> Version {
+/// A version for the story's `ETag`: it changes whenever the story is overwritten, and with its runs.
+fn version_of(StoryRow { story, latest, .. }: &StoryRow) -> Version {
     // Debug output quotes every field, so no two different stories have the same text.
-    let text = format!("{story:?}");
+    let text = format!("{story:?} {latest:?}");
     let digest = Hash::of(text.as_bytes()).0;
     let mut number = [0; 8];
     number.copy_from_slice(&digest[..8]);

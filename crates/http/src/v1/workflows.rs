@@ -25,6 +25,7 @@ use super::runs::document::run_detail;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
+use crate::pipeline::rows::ReasonLength;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
@@ -53,12 +54,16 @@ pub(super) struct HandoffsQuery {
     agent: Option<String>,
 }
 
-/// Shows a run: the same as `/api/v1/runs/{run}`, under the workflow API's name.
+/// Shows a run under the workflow API's name.
+///
+/// The same as `/api/v1/runs/{run}`: `{id}` is a run, not a workflow. Workflows are at
+/// `/api/v1/definitions`.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}", operation_id = "getWorkflow",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
     responses(
-        (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, description = "The run",
+            body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
@@ -68,12 +73,15 @@ pub(super) async fn get(
     Ok(ApiResponse::new(run_detail(&app, &row).await?).at(row.version))
 }
 
-/// Shows the status of a run: its steps, its current agent, and the last handoffs.
+/// Shows the status of a run with attribution.
+///
+/// Its steps, its current agent, and the last handoffs. `{id}` is a run.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/status", operation_id = "getWorkflowStatus",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
     responses(
-        (status = 200, body = WorkflowStatus, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, description = "The status",
+            body = WorkflowStatus, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn status(
     app: RequestScope,
@@ -110,12 +118,17 @@ pub(super) async fn status(
     .at(row.version))
 }
 
-/// Lists the handoffs of a run, oldest first: who handed what to whom.
+/// Lists the handoffs of a run with attribution.
+///
+/// Who handed what to whom, oldest first, in numbered pages. `{id}` is a run.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/handoffs", operation_id = "listWorkflowHandoffs",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key"),
         HandoffsQuery),
-    responses((status = 200, body = NumberedPage<AgentHandoff>), ReadProblems))]
+    responses(
+        (status = 200, description = "One page of handoffs",
+            body = NumberedPage<AgentHandoff>),
+        ReadProblems))]
 pub(super) async fn handoffs(
     app: RequestScope,
     Named(name): Named,
@@ -163,20 +176,25 @@ async fn shown(
     let rows = app.read().handoffs(filter).await?;
     let texts = app.read().words_of(&rows).await?;
     let cast = app.read().cast(run).await?;
-    let show = |row: &HandoffRow| AgentHandoff {
-        from_agent: attribution_at(&cast, &row.from.agent, row.no),
-        to_agent: attribution_at(&cast, &row.to.agent, row.no),
-        timestamp: row.created_at,
-        step_name: step_title(workflow, &row.to.place),
-        reason: texts.get(row.reason).whole().map(str::to_owned),
-        damaged: if texts.get(row.reason).is_damaged() {
-            vec!["reason".to_owned()]
-        } else {
-            Vec::new()
-        },
-        id: row.id.0,
-        label: row.no.label(),
-        state: row.state.into(),
+    let show = |row: &HandoffRow| {
+        let whole = texts.get(row.reason).whole();
+        let (reason, reason_truncated) = ReasonLength::Excerpt.of(whole);
+        AgentHandoff {
+            from_agent: attribution_at(&cast, &row.from.agent, row.no),
+            to_agent: attribution_at(&cast, &row.to.agent, row.no),
+            timestamp: row.created_at,
+            step_name: step_title(workflow, &row.to.place),
+            reason,
+            reason_truncated,
+            damaged: if texts.get(row.reason).is_damaged() {
+                vec!["reason".to_owned()]
+            } else {
+                Vec::new()
+            },
+            id: row.id.0,
+            label: row.no.label(),
+            state: row.state.into(),
+        }
     };
     Ok(rows.iter().map(show).collect())
 }

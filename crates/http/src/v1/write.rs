@@ -1,24 +1,28 @@
 //! A write request: its body, its sender, its idempotency key, the run's expected version, and
 //! whether it is a dry run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts as _, MatchedPath, Request};
-use axum::http::header::{CONTENT_TYPE, IF_MATCH};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use baton_api::CommandAnswer;
 use baton_engine::CommandMode;
-use baton_store::Version;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use utoipa::openapi::Required;
+use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::response::{Response as Described, ResponseBuilder};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{Content, Ref, RefOr, Required};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
 
 use crate::App;
 use crate::body;
+use crate::openapi::TAGS;
 use crate::params::Params;
+use crate::preconditions::Preconditions;
 use crate::problem::ApiProblem;
 use crate::scope::RequestCaller;
 
@@ -26,6 +30,7 @@ pub(super) struct WriteRequest<T, Q = WriteQuery> {
     pub(super) asked: T,
     pub(super) query: Q,
     pub(super) caller: RequestCaller,
+    pub(super) preconditions: Preconditions,
 }
 
 /// The query of every write.
@@ -83,14 +88,15 @@ where
         let (mut parts, body) = request.into_parts();
         let Params(query) = Params::<Q>::from_request_parts(&mut parts, app).await?;
         check_content_type(&parts.headers)?;
-        let expected = expected(&parts.headers)?;
+        let preconditions = Preconditions::read(&parts.headers)?;
         let (text, asked) = body::read_as(body).await?;
         let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
         let route = format!("{} {path}", parts.method);
         // The URI belongs to the request: the same key for another handoff is another request.
         let request = format!("{}\n{text}", parts.uri);
         let caller = app.door.keyed_caller(&parts.headers, &route, &request)?;
-        Ok(Self { asked, caller: caller.with(query.mode(), expected), query })
+        let caller = caller.with(query.mode(), preconditions.versions());
+        Ok(Self { asked, caller, query, preconditions })
     }
 }
 
@@ -107,23 +113,6 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), ApiProblem> {
             "content_type",
             "send application/json",
         )),
-    }
-}
-
-/// The version in `If-Match`, in the form of our `ETag`. `*` matches any.
-pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, ApiProblem> {
-    let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
-    let value = value.to_str().unwrap_or_default().trim();
-    if value == "*" {
-        return Ok(None);
-    }
-    let version = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-    match version.and_then(|it| it.parse().ok()) {
-        Some(version) => Ok(Some(Version(version))),
-        None => {
-            let message = "`If-Match` is the `ETag` of a run or a handoff, such as `\"12\"`";
-            Err(ApiProblem::malformed("bad_version", message))
-        }
     }
 }
 
@@ -161,13 +150,15 @@ shared_params! {
     ].concat();
     /// The headers of a write to a run.
     RunHeaders => |_| {
-        let if_match = if_match("Only if the run is still at this version: an `ETag` given before");
+        let description = "Only if the run is still at this version: an `ETag` given before";
+        let if_match = tags("If-Match", description);
         vec![key_header(), if_match, as_header()]
     };
     /// The headers of a write to a story.
     StoryHeaders => |_| {
-        let if_match = if_match("Only if the story is still what it was: an `ETag` given before");
-        vec![if_match, as_header()]
+        let if_match = tags("If-Match", "Only if the story is still what it was: an `ETag` given before");
+        let if_none_match = tags("If-None-Match", "`*`: only if there is no such story");
+        vec![key_header(), if_match, if_none_match, as_header()]
     };
     /// The headers of a write that is not to a run.
     KeyHeader => |_| vec![key_header(), as_header()];
@@ -186,9 +177,10 @@ fn in_path(name: &str, description: &str) -> Parameter {
         .build()
 }
 
-fn if_match(description: &str) -> Parameter {
-    let version = ObjectBuilder::new().schema_type(Type::String).pattern(Some(r#"^"\d{1,18}"$"#));
-    header("If-Match", description, version)
+/// A header with entity tags.
+fn tags(name: &str, description: &str) -> Parameter {
+    let tags = ObjectBuilder::new().schema_type(Type::String).pattern(Some(TAGS));
+    header(name, description, tags)
 }
 
 fn as_header() -> Parameter {
@@ -220,16 +212,39 @@ fn header(name: &str, description: &str, schema: ObjectBuilder) -> Parameter {
         .build()
 }
 
+/// The responses of a command on a run or a handoff.
+pub(super) struct CommandDone;
+
 /// The responses of a command that creates a handoff.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "it only describes the responses")]
-pub(super) enum HandedOff {
-    /// What would happen (`dryRun`)
-    #[response(status = 200)]
-    Rehearsed(#[to_schema] CommandAnswer),
-    /// Handed off
-    #[response(status = 201, headers(
-        ("Location" = String, description = "The handoff"),
-        ("ETag" = String, description = "The run's version")))]
-    Done(#[to_schema] CommandAnswer),
+pub(super) struct HandedOff;
+
+impl IntoResponses for CommandDone {
+    fn responses() -> BTreeMap<String, RefOr<Described>> {
+        let done = answers("Done; with `dryRun`, what would happen");
+        let version = "The run's version; omitted in a dry run";
+        BTreeMap::from([("200".to_owned(), done.header("ETag", text_header(version)).into())])
+    }
+}
+
+impl IntoResponses for HandedOff {
+    fn responses() -> BTreeMap<String, RefOr<Described>> {
+        let handed_off = answers("Handed off")
+            .header("Location", text_header("The handoff"))
+            .header("ETag", text_header("The run's version"));
+        BTreeMap::from([
+            ("200".to_owned(), answers("What would happen (`dryRun`)").into()),
+            ("201".to_owned(), handed_off.into()),
+        ])
+    }
+}
+
+/// A response with the result of a command.
+fn answers(description: &str) -> ResponseBuilder {
+    let content = Content::new(Some(Ref::from_schema_name(CommandAnswer::name())));
+    ResponseBuilder::new().description(description).content("application/json", content)
+}
+
+fn text_header(description: &str) -> Header {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    HeaderBuilder::new().schema(Some(text)).description(Some(description)).build()
 }

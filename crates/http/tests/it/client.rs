@@ -46,11 +46,19 @@ impl Site {
         Self::serve(Arc::new(engine).into(), clock).await
     }
 
+    /// A server of a project of that name.
+    pub(crate) async fn open_named(project: &str) -> Self {
+        let Self { engine, clock, .. } = Self::open().await;
+        let project = Some(project.to_owned());
+        Self::serve(Backend { project, ..engine.into() }, clock).await
+    }
+
     /// A server of a project that keeps an archive.
     pub(crate) async fn open_with_archive(places: ArchivePlaces) -> (Self, Arc<Archive>) {
         let Self { engine, clock, .. } = Self::open().await;
         let archive = Arc::new(Archive::new(engine.clone(), places));
-        let backend = Backend { engine, archive: Some(archive.clone()), runner_key: None };
+        let backend =
+            Backend { engine, archive: Some(archive.clone()), project: None, runner_key: None };
         (Self::serve(backend, clock).await, archive)
     }
 
@@ -267,5 +275,7 @@ fn read(block: &str) -> Option<Heard> {
         line.map(|it| it.strip_prefix(' ').unwrap_or(it).to_owned())
     };
     let data = serde_json::from_str(&field("data:")?).unwrap();
-    Some(Heard { id: field("id:"), name: field("event:"), data, n_bytes: block.len() + 2 })
+    // The first message also has the setting of the stream.
+    let n_bytes = block.trim_start_matches("retry: 1000\n").len() + 2;
+    Some(Heard { id: field("id:"), name: field("event:"), data, n_bytes })
 }

@@ -42,9 +42,18 @@ async fn the_description_is_whole() {
         for method in METHODS.iter().filter(|it| item.get(**it).is_some()) {
             let operation = &item[*method];
             assert!(ids.insert(operation["operationId"].to_string()), "{method} {path}");
-            assert!(operation["summary"].is_string(), "{method} {path} says nothing");
-            for status in ["403", "421"] {
-                let answer = &operation["responses"][status]["content"]["application/problem+json"];
+            for part in ["summary", "description"] {
+                assert!(operation[part].is_string(), "{method} {path} has no {part}");
+            }
+            for (status, answer) in operation["responses"].as_object().unwrap() {
+                assert!(answer["description"].is_string(), "{method} {path} {status}");
+            }
+            check_parameters(&operation["parameters"], &format!("{method} {path}"));
+            check_body(&document, &operation["requestBody"], &format!("{method} {path}"));
+            let of_writes: &[&str] = if *method == "get" { &[] } else { &["412", "415"] };
+            for status in ["403", "421"].iter().chain(of_writes) {
+                let answer =
+                    &operation["responses"][*status]["content"]["application/problem+json"];
                 assert!(answer.is_object(), "{method} {path} says nothing of {status}");
             }
         }
@@ -54,6 +63,47 @@ async fn the_description_is_whole() {
         let name = name.strip_prefix("#/components/schemas/").unwrap();
         assert!(schemas.contains_key(name), "`{name}` is named and not there");
     }
+    let named: BTreeSet<String> = references(&document).into_iter().collect();
+    for (name, schema) in schemas {
+        let place = format!("#/components/schemas/{name}");
+        assert!(named.contains(&place), "`{name}` is there and nothing names it");
+        // Two whose clients know them by other members have none.
+        let is_union = schema["oneOf"].is_array() && !name.starts_with("PipelineRun");
+        let is_told_apart = schema["discriminator"].is_object() || name == "PipelineAgents";
+        assert!(!is_union || is_told_apart, "`{name}` has nothing that tells its kinds apart");
+    }
+}
+
+/// A value can be written for each, and no two have the same name.
+fn check_parameters(parameters: &Value, operation: &str) {
+    let mut names = BTreeSet::new();
+    for parameter in parameters.as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap();
+        assert!(names.insert(name.to_lowercase()), "{operation} has `{name}` twice");
+        assert!(parameter["schema"]["allOf"].is_null(), "{operation} {name}");
+        let kind = &parameter["schema"]["type"];
+        assert!(kind.is_string(), "{operation} {name}: {kind}");
+    }
+}
+
+/// A body that may be left out is not required, none is null, and each has an example.
+fn check_body(document: &Value, body: &Value, operation: &str) {
+    let Some(content) = body["content"]["application/json"].as_object() else { return };
+    let schema = &content["schema"];
+    assert!(schema["oneOf"].is_null(), "{operation} takes a body that is null");
+    let place = schema["$ref"].as_str().unwrap_or_default().trim_start_matches('#');
+    let named = document.pointer(place).unwrap_or(schema);
+    let kinds = named["oneOf"].as_array().map_or_else(
+        || vec![named.clone()],
+        |kinds| {
+            let one =
+                |it: &Value| document.pointer(&it["$ref"].as_str().unwrap()[1..]).unwrap().clone();
+            kinds.iter().map(one).collect()
+        },
+    );
+    let has_example = |it: &Value| it.get("example").is_some();
+    let is_shown = content.contains_key("example") || kinds.iter().all(has_example);
+    assert!(is_shown, "{operation} has no example");
 }
 
 /// Every `$ref` in a document.

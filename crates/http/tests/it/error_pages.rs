@@ -158,6 +158,13 @@ const REQUESTS: &[RequestSample] = &[
     ("not_an_object", "POST", "/api/handoffs", &[], b"[]"),
     ("not_utf8", "POST", "/api/handoffs", &[], b"{\"action\":\"\xe9\"}"),
     ("other_server", "GET", "/api/v1/runs", &[("baton-instance", "gone")], b""),
+    (
+        "precondition_unsupported",
+        "POST",
+        "/api/v1/stories",
+        &[("if-match", "\"12\"")],
+        br#"{"key":"new"}"#,
+    ),
     ("story_exists", "POST", "/api/v1/stories", &[], br#"{"key":"login"}"#),
     ("twice", "GET", "/api/handoffs?storyId=login&storyId=logout", &[], b""),
     ("unknown_action", "POST", "/api/handoffs", &[], br#"{"action":"take"}"#),

@@ -247,3 +247,55 @@ async fn what_a_sender_believes_of_its_run_is_compared_with_it() {
         assert_eq!(warnings.contains("stale_workflow_state"), is_stale, "{state}: {warnings}");
     }
 }
+
+const PROSE: &str =
+    "# The plan\n\nLook first.\n\n## Metadata\n\n```json\n{\"plan\": [\"Look\"]}\n```\n";
+
+#[tokio::test]
+async fn a_package_in_markdown_is_as_good_as_json_in_every_command() {
+    let world = world().await;
+    world.started("s1", PIPELINE).await;
+    world.post("/api/v1/handoffs/1/accept", "").await.is(200);
+    let text = serde_json::to_string(PROSE).unwrap();
+    let body = format!(r#"{{"outcome":"success","profile":"lenient","package":{text}}}"#);
+    let told = world.post("/api/v1/handoffs/1/complete", &body).await.is(200);
+    assert_eq!(told["handoff"]["toAgent"], "implementer", "{told}");
+    let package = world.get("/api/v1/handoffs/2/package").await;
+    assert_eq!((package.status, package.text.as_str()), (200, PROSE));
+    assert_eq!(package.header("content-type"), Some("text/markdown; charset=utf-8"));
+    // As a body of its own, which says how the step ended.
+    world.post("/api/v1/handoffs/2/accept", "").await.is(200);
+    let block = r#"{"status":"complete","agent":"implementer","summary":"Added 3 routes","build_passes":true}"#;
+    let report = format!("# Done\n\n## Metadata (JSON)\n\n```json\n{block}\n```\n");
+    let path = "/api/v1/handoffs/2/complete?profile=lenient";
+    let told = send(&world, path, MARKDOWN, &report).await.is(201);
+    assert_eq!(told["handoff"]["fromAgent"], "implementer", "{told}");
+    // A text that is no document stays a text.
+    world.started("s2", PIPELINE).await;
+    let plain = r#"{"outcome":"success","profile":"lenient","package":"note: all is well"}"#;
+    world.post("/api/v1/handoffs/4/accept", "").await.is(200);
+    let refused = world.post("/api/v1/handoffs/4/complete", plain).await;
+    refused.refuses(422, "contract");
+}
+
+#[tokio::test]
+async fn an_acknowledgement_is_judged_alike_in_every_form() {
+    let world = world().await;
+    world.started("s1", PIPELINE).await;
+    let bare = r#"{"understood":{"task":"Plan it"}}"#;
+    let rooted = format!(r#"{{"acknowledgment":{bare}}}"#);
+    let yaml = "acknowledgment:\n  understood: {task: Plan it}\n";
+    let quoted = serde_json::to_string(yaml).unwrap();
+    for acknowledgement in [bare, &rooted, &quoted] {
+        let body = format!(r#"{{"acknowledgement":{acknowledgement}}}"#);
+        let refused = world.post("/api/v1/handoffs/1/accept", &body).await;
+        refused.refuses(400, "bad_acknowledgement");
+        let body = format!(r#"{{"action":"accept","handoffId":1,"payload":{acknowledgement}}}"#);
+        world.post("/api/handoffs", &body).await.refuses(400, "bad_acknowledgement");
+    }
+    for path in ["/api/v1/handoffs/1/accept", "/api/v1/documents?run=s1"] {
+        send(&world, path, YAML, yaml).await.refuses(400, "bad_document");
+    }
+    let whole = bare.replace("{\"understood", "{\"received\":true,\"understood");
+    send(&world, "/api/v1/documents?run=s1", JSON, &whole).await.is(200);
+}

@@ -47,6 +47,8 @@ mod page;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod preconditions;
+#[cfg(test)]
 mod problems;
 #[cfg(test)]
 mod prompt;

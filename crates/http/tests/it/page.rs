@@ -4,7 +4,7 @@ use baton_core::command::{Clarify, Command, Reply};
 use baton_core::names::FreeText;
 use baton_core::run::HandoffNo;
 
-use crate::client::{Answer, Site};
+use crate::client::{Answer, Listener, Site};
 
 /// A page that is there.
 async fn page(site: &Site, path: &str) -> String {
@@ -75,7 +75,7 @@ async fn a_run_shows_who_has_the_baton_and_how_far_it_has_come() {
         let page = page(&site, path).await;
         says(&page, "Implementer is to take the baton HO-004");
         says(&page, "✓ Analyze done ○ Implement to be taken returned 1× ↩ Review sent back");
-        says(&page, "Implementer → 👁️ Reviewer rejected");
+        says(&page, "I Implementer → R Reviewer rejected");
         says(&page, "Rejected because Tests failing");
         says(&page, "created 2025-06-15 15:06:40 UTC");
         assert_eq!(page.matches("aria-current=\"step\"").count(), 1);
@@ -90,7 +90,12 @@ async fn what_waits_for_a_person_says_what_to_type_and_what_then_happens() {
     hand(&site, "s-1", "analyst", "human", r#"{"question":"per key or per address?"}"#).await;
     let page = page(&site, "/").await;
     says(&page, "Waits for you 1");
-    says(&page, "baton answer 1/HO-002 --comment TEXT analyst goes on with HO-001");
+    says(
+        &page,
+        "baton answer 1/HO-002 --comment TEXT analyst goes on with HO-001, with your answer",
+    );
+    says(&page, "baton approve 1/HO-002 analyst goes on with HO-001, with your yes");
+    says(&page, "baton reject 1/HO-002 analyst goes on with HO-001, with your no");
     says(&page, "Human has to answer HO-002");
     says(&page, "! Analyze waits for you");
     assert!(page.contains("<title>(1) Baton</title>"));
@@ -269,4 +274,205 @@ async fn the_files_of_the_page_are_kept_by_their_version_only() {
         }
     }
     assert_eq!(site.get("/assets/nothing.js").await.status, 404);
+}
+
+/// The header of a page.
+fn headline(page: &str) -> &str {
+    let line = page.split_once("<p id=\"headline\" role=\"status\"><bdi>").unwrap().1;
+    line.split_once("</bdi>").unwrap().0
+}
+
+/// What the script does: on every event it fetches the page. Header and card are of the same state
+/// then, and of the state that the event has brought about.
+#[tokio::test]
+async fn after_every_event_the_page_and_its_header_show_who_has_the_baton_now() {
+    let site = Site::open().await;
+    let mut events = Listener::open(&site, "/api/events", None).await;
+    site.start("s-1").await;
+    site.start("s-2").await;
+    for (act, sentence) in [
+        ("", "Analyst is to take the baton"),
+        (r#"{"action":"accept","handoffId":1}"#, "Analyst has the baton"),
+        (
+            r#"{"action":"create","storyId":"s-1","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"p"}}"#,
+            "Implementer is to take the baton",
+        ),
+        ("cancel", "The run is cancelled"),
+    ] {
+        match act {
+            "" => {}
+            "cancel" => site.on_run("s-1", Command::CancelRun { reason: None }).await,
+            act => assert_eq!(site.post("/api/handoffs", act).await.status, 200),
+        }
+        events.next().await.unwrap();
+        let run = page(&site, "/runs/1").await;
+        assert_eq!(headline(&run), sentence);
+        says(&run, sentence);
+        // The other run's page speaks of the other run.
+        assert_eq!(headline(&page(&site, "/runs/2").await), "Analyst is to take the baton");
+    }
+    let board = page(&site, "/").await;
+    assert_eq!(headline(&board), "s-2: Analyst is to take the baton");
+    site.on_run("s-2", Command::CancelRun { reason: None }).await;
+    assert_eq!(headline(&page(&site, "/").await), "No run is open");
+}
+
+#[tokio::test]
+async fn a_page_names_its_project_in_heading_and_title() {
+    let site = Site::open_named("shop <b>").await;
+    let board = page(&site, "/").await;
+    assert!(board.contains("<title>shop &lt;b&gt; · Baton</title>"), "{board}");
+    assert!(board.contains("<span class=\"project\"><bdi>shop &lt;b&gt;</bdi></span>"), "{board}");
+    site.start("s-1").await;
+    let run = page(&site, "/runs/1").await;
+    assert!(run.contains("<title>s-1 · shop &lt;b&gt; · Baton</title>"), "{run}");
+    // Nothing about the project for a request that is not let in.
+    let visit = [("Accept", "text/html,application/xhtml+xml"), ("Host", "evil.example")];
+    let refused = site.ask("GET", "/", &visit, "").await;
+    assert_eq!(refused.status, 421);
+    assert!(
+        refused.body.contains("<title>Misdirected Request · Baton</title>"),
+        "{}",
+        refused.body
+    );
+    assert!(!refused.body.contains("shop"), "{}", refused.body);
+}
+
+#[tokio::test]
+async fn an_error_is_a_page_for_browsers_and_json_for_programs() {
+    let site = Site::open().await;
+    let browser = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    for (path, status) in [
+        ("/nothing", 404),
+        ("/runs/77", 404),
+        ("/assets/nothing.js", 404),
+        ("/api/v1/runs/77", 404),
+        ("/api/v1/runs?limit=x", 400),
+        ("/errors/nothing", 404),
+    ] {
+        for headers in [&[browser][..], &[browser, ("Sec-Fetch-Mode", "navigate")]] {
+            let answer = site.ask("GET", path, headers, "").await;
+            assert_eq!(answer.status, status, "{path}");
+            assert!(answer.headers.contains("content-type: text/html"), "{path}");
+            assert!(answer.headers.contains("script-src 'self'"), "{path}");
+            assert!(answer.body.contains("<a href=\"/\">All runs</a>"), "{path}: {}", answer.body);
+        }
+        let script = [browser, ("Sec-Fetch-Mode", "cors"), ("Sec-Fetch-Site", "same-origin")];
+        for headers in [&script[..], &[("Accept", "*/*")], &[("Accept", "text/html")], &[]] {
+            let answer = site.ask("GET", path, headers, "").await;
+            assert_eq!(answer.status, status, "{path}");
+            // The routes of pages answer with a page in any case.
+            let is_page = path == "/runs/77";
+            let kind = if is_page { "text/html" } else { "application/problem+json" };
+            assert!(answer.headers.contains(kind), "{path}: {}", answer.headers);
+        }
+    }
+}
+
+/// The buttons of the first item: what each sends where.
+fn buttons(page: &str) -> Vec<(String, String, String)> {
+    let form = page.split_once("<form class=\"say\"").unwrap().1.split_once("</form>").unwrap().0;
+    let value = |tag: &str, name: &str| {
+        let text = tag.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0;
+        text.replace("&quot;", "\"")
+            .replace("&lt;", "<")
+            .replace("&#39;", "'")
+            .replace("&amp;", "&")
+    };
+    let tags = form.split("<button").skip(1).map(|it| it.split_once('>').unwrap().0);
+    tags.map(|it| (value(it, "value"), value(it, "data-send"), value(it, "data-body"))).collect()
+}
+
+#[tokio::test]
+async fn each_answer_of_a_gate_has_a_button_that_sends_it() {
+    for (nth, choice) in
+        ["answer", "approve", "reject", "question", "abort"].into_iter().enumerate()
+    {
+        let site = Site::open().await;
+        site.start("s-1").await;
+        site.accept("s-1", 1).await;
+        hand(&site, "s-1", "analyst", "human", r#"{"question":"per key or per address?"}"#).await;
+        let board = page(&site, "/").await;
+        let inbox: serde_json::Value =
+            serde_json::from_str(&site.get("/api/v1/inbox").await.body).unwrap();
+        let choices = inbox["items"][0]["choices"].as_array().unwrap();
+        let choices: Vec<&str> = choices.iter().map(|it| it["choice"].as_str().unwrap()).collect();
+        let buttons = buttons(&board);
+        assert_eq!(buttons.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), choices);
+        let (value, path, body) = &buttons[nth];
+        assert_eq!(value, choice);
+        // As the script sends it: JSON, with the origin of this server, and a comment.
+        let body = body.replace('}', r#","comment":"per key"}"#);
+        let origin = format!("http://{}", site.address);
+        let json = ("Content-Type", "application/json");
+        let ours = [json, ("Origin", &origin), ("Sec-Fetch-Site", "same-origin")];
+        for (headers, status) in [
+            (&[json, ("Origin", "http://evil.example")][..], 403),
+            (&[json, ("Origin", "http://127.0.0.1:1")], 403),
+            (&[json, ("Origin", "null")], 403),
+            (&[json, ("Origin", &origin), ("Sec-Fetch-Site", "cross-site")], 403),
+            (&[("Content-Type", "text/plain"), ("Origin", &origin)], 415),
+            (&[("Content-Type", "application/x-www-form-urlencoded"), ("Origin", &origin)], 415),
+            (&[("Origin", &origin)], 415),
+            (&ours, 200),
+            (&ours, 409),
+        ] {
+            let answer = site.ask("POST", path, headers, &body).await;
+            assert_eq!(answer.status, status, "{choice} {headers:?}: {}", answer.body);
+            assert!(!answer.headers.contains("access-control-"), "{}", answer.headers);
+            if choice == "question" && status == 200 {
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_loose_baton_and_a_story_that_has_not_begun_have_their_buttons() {
+    let site = Site::open().await;
+    let key = "a<b>&'\"é";
+    let story = serde_json::json!({ "key": key, "title": "<i>Log in</i>" }).to_string();
+    let json = [("Content-Type", "application/json")];
+    assert_eq!(site.ask("POST", "/api/v1/stories", &json, &story).await.status, 201);
+    let board = page(&site, "/").await;
+    says(&board, "Not begun 1 &lt;i&gt;Log in&lt;/i&gt;");
+    let [(_, path, body)] = &buttons(&board.replace("say start with-script", "say"))[..] else {
+        panic!("{board}")
+    };
+    assert_eq!(site.ask("POST", path, &json, body).await.status, 201);
+    let after = page(&site, "/").await;
+    assert!(!after.contains("Not begun"), "{after}");
+    assert_eq!(site.ask("POST", "/api/v1/runs/1/cleanup", &json, "{}").await.status, 200);
+    let board = page(&site, "/").await;
+    says(&board, "Waits for you 1 &lt;i&gt;Log in&lt;/i&gt;");
+    assert!(!board.contains("<i>"), "{board}");
+    let buttons = buttons(&board);
+    assert_eq!(buttons.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), ["start", "cancel"]);
+    for (_, path, body) in &buttons {
+        let answer = site.ask("POST", path, &json, body).await;
+        assert!(answer.status < 300, "{path} {body}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn the_board_lists_workflows_and_agents() {
+    let site = Site::open().await;
+    let board = page(&site, "/").await;
+    says(&board, "2 workflows");
+    says(&board, "Implement implementer");
+    says(&board, "R Reviewer reviewer");
+}
+
+#[tokio::test]
+async fn the_description_of_the_api_is_styled_and_shows_bodies() {
+    let site = Site::open().await;
+    let page = page(&site, "/api").await;
+    assert!(page.contains("/assets/baton.css?v="), "{page}");
+    assert!(!page.contains('`'), "backticks are code");
+    let answer =
+        page.split_once("id=\"answerInbox\"").unwrap().1.split_once("</details>").unwrap().0;
+    for field in ["<h3>Body", "<code>answer</code>", "<code>toAgent</code>", "<code>comment</code>"]
+    {
+        assert!(answer.contains(field), "{field}: {answer}");
+    }
 }

@@ -109,3 +109,30 @@ async fn a_specialists_rejected_result_is_not_counted_as_the_steps_own() {
     let page = world.get("/runs/1").await.text;
     assert!(!page.contains("class=\"returned\""), "{page}");
 }
+
+#[tokio::test]
+async fn what_a_rejected_part_decided_is_not_decided_however_often_it_is_handed_around() {
+    let world = designing().await;
+    let decisions = async || {
+        let decided = world.get("/api/v1/runs/1/decisions").await.is(200);
+        let items = decided["items"].as_array().unwrap().clone();
+        let is_agents = |it: &&serde_json::Value| it["decision"] == "Use bcrypt";
+        items.iter().filter(is_agents).count()
+    };
+    let part = r#"{"toAgent":"security-check","package":{"summary":"x","deliverable":"y"},"profile":"lenient"}"#;
+    world.post("/api/v1/handoffs/1%2FHO-003/delegate", part).await.is(201);
+    world.post("/api/v1/handoffs/1%2FHO-004/accept", "{}").await.is(200);
+    let done = r#"{"outcome":"success","package":{"summary":"x","deliverable":"y",
+        "decisions":[{"id":"SEC-1","decision":"Use bcrypt"}]},"profile":"lenient"}"#;
+    world.post("/api/v1/handoffs/1%2FHO-004/return", done).await.is(201);
+    assert_eq!(decisions().await, 1);
+    // The caller refuses it: the specialist has its own package back, to do it again.
+    let reject = r#"{"reason":"not for this data"}"#;
+    world.post("/api/v1/handoffs/1%2FHO-005/reject", reject).await.is(200);
+    assert_eq!(decisions().await, 0);
+    world.post("/api/v1/handoffs/1%2FHO-006/accept", "{}").await.is(200);
+    assert_eq!(decisions().await, 0);
+    // What it brings then is another package, and counts.
+    world.post("/api/v1/handoffs/1%2FHO-006/return", done).await.is(201);
+    assert_eq!(decisions().await, 1);
+}

@@ -25,5 +25,5 @@ async fn a_browser_gets_the_page_of_an_error_as_html() {
     let accept = [("accept", "text/html,application/xhtml+xml")];
     let page = world.client.send("GET", "/errors/behind_gate", &accept, "").await;
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
-    assert!(page.text.contains("<pre># `behind_gate`"), "{}", page.text);
+    assert!(page.text.contains("<h2><code>behind_gate</code></h2>"), "{}", page.text);
 }

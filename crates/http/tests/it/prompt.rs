@@ -25,7 +25,19 @@ async fn does(world: &World, prompt: &str, part: &str) {
     let (body, _) = rest.split_once("\nBATON\n").unwrap();
     let own = format!("http://{}", world.client.address);
     let path = line.split(' ').find_map(|it| it.strip_prefix(&own)).unwrap();
-    world.post(path, body).await.is(200);
+    world.post(path, &filled(body)).await.is(200);
+}
+
+/// The marks without quotes stand for values; those in quotes are texts as they are.
+fn filled(body: &str) -> String {
+    let line = |line: &str| match line.split_once("\": <") {
+        Some((key, rest)) => {
+            let (_, after) = rest.rsplit_once('>').unwrap();
+            format!("{key}\": true{after}")
+        }
+        None => line.to_owned(),
+    };
+    body.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
@@ -113,4 +125,31 @@ async fn a_gated_project_goes_by_what_its_prompts_say() {
     does(&world, &told, "\"toAgent\": \"orchestrator\"").await;
     let run = world.get("/api/v1/runs/1").await.is(200);
     assert_eq!(run["status"], "completed", "{run}");
+}
+
+/// Lists have the beginning of a long reason and say so; one handoff by itself has all of it.
+#[tokio::test]
+async fn a_long_reason_is_whole_where_a_handoff_is_shown_by_itself() {
+    let world = started().await;
+    let analyst = prompt(&world, 1).await;
+    does(&world, &analyst, "\"action\": \"accept\"").await;
+    does(&world, &analyst, "\"toAgent\": \"implementer\"").await;
+    let reason = format!("{}The end.", "A point of the review. ".repeat(100));
+    let reject = serde_json::json!({ "action": "reject", "handoffId": 2, "reason": reason });
+    let rejected = world.post("/api/handoffs", &reject.to_string()).await.is(200);
+    assert_eq!(rejected["returnHandoff"]["reason"], *reason);
+    let list = world.get("/api/handoffs?storyId=a%2Fb%231").await.is(200);
+    assert_eq!(list["handoffs"][2]["reason"], reason[..1000]);
+    assert_eq!(list["handoffs"][2]["reason_truncated"], true);
+    assert_eq!(list["handoffs"][1]["rejection_reason"], reason[..1000]);
+    assert_eq!(list["handoffs"][1]["ended_reason_truncated"], true);
+    assert_eq!(list["handoffs"][0].get("reason_truncated"), None);
+    let native = world.get("/api/v1/handoffs?run=1").await.is(200);
+    assert_eq!(native["items"][2]["reasonTruncated"], true);
+    let one = world.get("/api/v1/handoffs/3").await.is(200);
+    assert_eq!(one["reason"], *reason);
+    assert_eq!(one.get("reasonTruncated"), None);
+    assert!(prompt(&world, 3).await.contains("The end."));
+    let too_long = serde_json::json!({ "reason": "x".repeat(64 * 1024 + 1) });
+    world.post("/api/v1/handoffs/3/reject", &too_long.to_string()).await.refuses(400, "bad_text");
 }

@@ -24,12 +24,14 @@ async fn the_same_key_gets_the_same_answer_and_takes_effect_once() {
     accept("/api/v1/handoffs/2/accept", "{}").await.refuses(422, "key_reused");
     // The same key on another route is another key.
     accept("/api/v1/handoffs/1/release", "{}").await.is(200);
-    // It is the answer that was given then, whatever happened since.
-    let late = accept("/api/v1/handoffs/1/accept", "{}").await.is(200);
-    assert_eq!(
-        (&late["handoff"]["state"], &late["run"]["baton"]),
-        (&json!("accepted"), &json!("offered"))
-    );
+    // It is the answer that was given then, to the byte but for `isRepeat`, whatever happened since.
+    let late = accept("/api/v1/handoffs/1/accept", "{}").await;
+    let tag = late.header("etag").map(str::to_owned);
+    let mut late = late.is(200);
+    assert_eq!((&late["isRepeat"], &late["run"]["baton"]), (&json!(true), &json!("held")));
+    late["isRepeat"] = json!(false);
+    assert_eq!(late, first);
+    assert_eq!(tag, Some(format!("\"{}\"", first["run"]["version"])));
 }
 
 #[tokio::test]
@@ -116,10 +118,6 @@ async fn a_run_that_has_moved_is_left_alone() {
     let now = any.header("etag").unwrap().to_owned();
     any.is(200);
     world.post_with("/api/v1/runs/1/resume", &[("if-match", &now)], "{}").await.is(200);
-    for bad in ["12", "W/\"12\"", "\"x\"", "\"1\", \"2\""] {
-        let reply = world.post_with("/api/v1/runs/1/pause", &[("if-match", bad)], "{}").await;
-        reply.refuses(400, "bad_version");
-    }
 }
 
 #[tokio::test]

@@ -165,3 +165,42 @@ async fn a_page_of_large_stories_is_shorter_and_the_next_goes_on() {
     let expected: Vec<String> = (0..150).map(|it| format!("s-{it:03}")).collect();
     assert_eq!(keys, expected);
 }
+
+#[tokio::test]
+async fn a_story_that_is_put_twice_with_a_key_is_put_once_and_gets_the_same_answer() {
+    let world = world().await;
+    let put = async |key: &str, body: &str| {
+        let headers = [JSON, ("idempotency-key", key)];
+        world.client.send("PUT", "/api/v1/stories/s-1", &headers, body).await
+    };
+    let same = |one: &Reply, other: &Reply| {
+        assert_eq!((one.status, &one.text), (other.status, &other.text));
+        assert_eq!(one.header("etag"), other.header("etag"));
+        assert_eq!(one.header("location"), other.header("location"));
+    };
+    let made = put("k-1", r#"{"title":"One"}"#).await;
+    made.is(201);
+    let second = put("k-2", r#"{"title":"Two"}"#).await;
+    assert_eq!(second.is(200)["status"], "waiting");
+    world.post("/api/v1/runs", r#"{"story":"s-1"}"#).await.is(201);
+    same(&made, &put("k-1", r#"{"title":"One"}"#).await);
+    same(&second, &put("k-2", r#"{"title":"Two"}"#).await);
+    let now = world.get("/api/v1/stories/s-1").await.is(200);
+    assert_eq!((&now["title"], &now["status"]), (&json!("Two"), &json!("under_way")));
+    put("k-2", r#"{"title":"Three"}"#).await.refuses(422, "key_reused");
+}
+
+#[tokio::test]
+async fn a_story_that_is_added_twice_with_a_key_gets_the_same_answer() {
+    let world = world().await;
+    let add = async || {
+        world.post_with("/api/v1/stories", &[("idempotency-key", "k")], r#"{"key":"s-1"}"#).await
+    };
+    let first = add().await;
+    first.is(201);
+    world.put("/api/v1/stories/s-1", r#"{"title":"New"}"#).await.is(200);
+    world.post("/api/v1/runs", r#"{"story":"s-1"}"#).await.is(201);
+    let again = add().await;
+    assert_eq!((again.status, &again.text), (201, &first.text));
+    assert_eq!(again.header("etag"), first.header("etag"));
+}

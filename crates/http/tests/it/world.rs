@@ -69,7 +69,7 @@ pub(crate) async fn world_with(dir: TempDir, limits: ServerLimits, catalog: Cata
     let clock = Arc::new(FixedClock::at(BEGINNING));
     let engine = Arc::new(Engine::open(store, clock.clone(), catalog).await.unwrap());
     let options = ListenOptions { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
-    let backend = Backend { engine, archive: None, runner_key: Some(RunnerKey::new(SECRET)) };
+    let backend = Backend { runner_key: Some(RunnerKey::new(SECRET)), ..engine.into() };
     let server = Server::bind_within(backend, &options, limits).await.unwrap();
     let client = Client { address: server.address() };
     let (stop, stopped) = oneshot::channel();

@@ -1,5 +1,6 @@
 //! The problems that a check has found: the first few in words, the others counted.
 
+use baton_core::plural::counted;
 use baton_store::StoreCheck;
 
 /// Enough to see what happened; a broken table would repeat the same sentence for pages.
@@ -35,8 +36,7 @@ impl FoundProblems {
         let n_problems = self.lines.len() as u64 + self.n_more;
         match self.n_more {
             0 => {}
-            1 => self.lines.push(format!("`{}`: 1 more problem", self.table)),
-            n => self.lines.push(format!("`{}`: {n} more problems", self.table)),
+            n => self.lines.push(format!("`{}`: {}", self.table, counted(n, "more problem"))),
         }
         StoreCheck { problems: self.lines, n_problems }
     }

@@ -123,6 +123,7 @@ fn members(document: &Node) -> Option<&[(String, Node)]> {
             | DocumentKind::YamlHandoff
             | DocumentKind::YamlGate
             | DocumentKind::Acknowledgement(_)
+            | DocumentKind::Other(_)
             | DocumentKind::Payload,
             _,
         ) => None,

@@ -12,6 +12,10 @@ pub(super) struct ReportedResults {
     pub(super) summary: Option<String>,
     /// None where no package reports commits.
     pub(super) n_commits: Option<u64>,
+    /// The commits that packages name, each once, in their order.
+    pub(super) commits: Vec<String>,
+    /// The branch of the newest package that names one.
+    pub(super) branch: Option<String>,
     pub(super) tests_added: Option<String>,
     pub(super) coverage: Option<String>,
     pub(super) actions: Vec<String>,
@@ -24,11 +28,14 @@ const PLACES: [&str; 5] = ["", "data.", "metrics.", "validation_summary.", "veri
 impl ReportedResults {
     /// From packages in the order in which they were handed on.
     pub(super) fn of(packages: &[Node]) -> Self {
-        let mut said = Self { n_commits: n_commits(packages), ..Self::default() };
+        let (n_commits, commits) = (n_commits(packages), commits(packages));
+        let mut said = Self { n_commits, commits, ..Self::default() };
         for document in packages.iter().rev() {
             let body = Shape::of(document).body;
             let view = View::of(document);
             keep(&mut said.summary, view.summary);
+            let branch = first_text(body, &["branch", "data.branch"]).map(str::to_owned);
+            keep(&mut said.branch, branch);
             keep(&mut said.tests_added, number(body, "tests_added"));
             keep(&mut said.coverage, anywhere(body, "coverage").map(str::to_owned));
             let subject = &mut said.subject;
@@ -91,13 +98,7 @@ fn n_commits(packages: &[Node]) -> Option<u64> {
     let mut n_counted: Option<u64> = None;
     for document in packages {
         let body = Shape::of(document).body;
-        let commits = ["commits", "data.commits"].iter().find_map(|it| body.at(it));
-        let listed: Vec<String> = match commits {
-            Some(Node::List(_) | Node::Map(_)) => {
-                commits.map(items).unwrap_or_default().iter().filter_map(sha).collect()
-            }
-            Some(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_)) | None => Vec::new(),
-        };
+        let listed = listed_commits(body);
         if listed.is_empty() {
             let count = first_text(body, &["commits_added", "data.commits_added", "commits"]);
             let count: Option<u64> = count.and_then(|it| it.parse().ok());
@@ -112,6 +113,25 @@ fn n_commits(packages: &[Node]) -> Option<u64> {
         (None, 0) => None,
         (counted, listed) => Some(counted.unwrap_or(0).saturating_add(listed)),
     }
+}
+
+fn listed_commits(body: &Node) -> Vec<String> {
+    let commits = ["commits", "data.commits"].iter().find_map(|it| body.at(it));
+    match commits {
+        Some(Node::List(_) | Node::Map(_)) => {
+            commits.map(items).unwrap_or_default().iter().filter_map(sha).collect()
+        }
+        Some(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_)) | None => Vec::new(),
+    }
+}
+
+/// More commits are counted, and not named.
+const MOST_COMMITS: usize = 200;
+
+fn commits(packages: &[Node]) -> Vec<String> {
+    let mut seen: HashSet<String> = HashSet::new();
+    let all = packages.iter().flat_map(|it| listed_commits(Shape::of(it).body));
+    all.filter(|it| seen.insert(it.clone())).take(MOST_COMMITS).collect()
 }
 
 /// What identifies a commit: its hash, which comes first where there is only text.

@@ -69,7 +69,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
             sent(review, asker).into_iter().chain(work).collect()
         }
         // Nothing has come back: the package is still that of whoever offered the work.
-        GateCause::LostLease | GateCause::Expired | GateCause::Questions => {
+        GateCause::LostLease | GateCause::Releases | GateCause::Expired | GateCause::Questions => {
             let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
             sent(gate.package, by).into_iter().collect()
         }
@@ -93,12 +93,15 @@ struct CollectedParts {
     is_cut: bool,
 }
 
-/// What a package says as lines of text, for a prompt.
-pub(crate) fn said_in(document: &Node) -> String {
-    let parts = CollectedParts::of(document).parts;
+/// What a package says as lines of text, for a prompt; `None` where that would leave something out.
+pub(crate) fn said_in(document: &Node) -> Option<String> {
+    let CollectedParts { parts, is_cut, .. } = CollectedParts::of(document);
+    if is_cut {
+        return None;
+    }
     let line = |part: &SaidPart, text: &String| format!("{}: {text}", part.name.replace('_', " "));
     let lines = parts.iter().flat_map(|part| part.texts.iter().map(move |it| line(part, it)));
-    lines.collect::<Vec<_>>().join("\n")
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 impl CollectedParts {

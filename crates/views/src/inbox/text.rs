@@ -4,8 +4,18 @@
 use baton_core::gate::{Gate, GateKind};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
+use baton_store::HandoffRow;
 
 use super::{InboxChoice, InboxItem, Then, Waits};
+
+/// How often the orchestrator offered work of the run again. That has no limit, so a person has to
+/// see it.
+fn n_offered_again(trail: &[HandoffRow]) -> usize {
+    let is_again = |it: &&HandoffRow| {
+        it.from.place == Place::Orchestrator && it.to.place.is_step() && it.no.0 > 1
+    };
+    trail.iter().filter(is_again).count()
+}
 
 impl InboxItem {
     pub fn sentence(&self) -> String {
@@ -21,7 +31,14 @@ impl InboxItem {
                 format!("You are asked about {about}")
             }
             Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
-            Waits::Loose { at } => format!("The baton lies loose at {at}"),
+            Waits::Loose { at } => {
+                let again = match n_offered_again(&self.trail) {
+                    0 => String::new(),
+                    1 => "; the orchestrator has offered it again once".to_owned(),
+                    n => format!("; the orchestrator has offered it again {n} times"),
+                };
+                format!("The baton lies loose at {at}: no agent has the work{again}")
+            }
         }
     }
 

@@ -2,36 +2,57 @@
 //! hand on, and all alternatives. The packages are examples, to be filled in.
 
 use baton_core::agent::AgentInterface;
-use baton_core::contract::Contract;
+use baton_core::contract::{Contract, Profile};
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_core::run::{Kind, State};
 use baton_core::skeleton::stuck_template;
 use baton_core::workflow::{Delegate, Edge, Place, Step, Target, Workflow};
-use baton_wire::json;
 use minijinja::context;
 use minijinja::value::Value;
 
-use super::asks;
 use super::brief::Brief;
+use super::{asks, rules};
 
 const PIPELINE_API: &str = "/api/handoffs";
 
 pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
     if brief.handoff.kind == Kind::Question {
         let answer = message(brief, interface, "answer", "answer", "<your answer>");
-        return context! { accept => (), answer, edges => (), give_back => (), aside => () };
+        let none =
+            context! { edges => (), give_back => (), aside => (), rules => (), profile => () };
+        return context! { accept => (), answer, ..none };
     }
+    let asked = profile_of(brief, interface);
     let is_pending = brief.handoff.state == State::Pending;
     let edges = step(brief).map_or(&[][..], |it| &it.edges);
-    let edges: Vec<Value> = edges.iter().map(|it| edge(brief, it)).collect();
+    let examples = examples(brief, edges);
+    let mut letters = WayLetters::default();
+    let edges: Vec<Value> = edges.iter().map(|it| letters.mark(edge(brief, asked, it))).collect();
+    let give_back = delegated_by(brief).map(|it| letters.mark(give_back(brief, it)));
     context! {
+        profile => asked.name(),
+        rules => rules::demanded(&examples, asked, &brief.project.lint),
         accept => is_pending.then(|| on_handoff(brief, "accept", Vec::new())),
         answer => (),
         edges,
-        give_back => delegated_by(brief).map(|it| give_back(brief, it)),
-        aside => aside(brief, interface),
+        give_back,
+        aside => aside(brief, interface, &mut letters),
+    }
+}
+
+/// Names every way with a letter: A, B and so on, in the order of the prompt.
+#[derive(Default)]
+struct WayLetters {
+    n: u8,
+}
+
+impl WayLetters {
+    fn mark(&mut self, way: Value) -> Value {
+        let letter = char::from(b'A' + self.n.min(25)).to_string();
+        self.n += 1;
+        context! { letter, ..way }
     }
 }
 
@@ -42,6 +63,25 @@ fn step(brief: &Brief) -> Option<&Step> {
     }
 }
 
+/// How severely a package of this interface is taken, unless its edge says otherwise.
+fn profile_of(brief: &Brief, interface: AgentInterface) -> Profile {
+    let usual = match interface {
+        // The pipeline API takes what its document prints.
+        AgentInterface::Curl => Profile::Lenient,
+        AgentInterface::Cli | AgentInterface::Block => brief.project.profile.unwrap_or_default(),
+    };
+    brief.workflow.profile.unwrap_or(usual)
+}
+
+/// What the packages of all edges look like.
+fn examples(brief: &Brief, edges: &[Edge]) -> Vec<Node> {
+    let example = |it: &Edge| {
+        let contract = contract_of(&brief.workflow, it.contract.as_ref());
+        asks::example(contract, Some(it.on), "")
+    };
+    edges.iter().map(example).collect()
+}
+
 /// The agent that waits for the part that was delegated to the receiver.
 fn delegated_by(brief: &Brief) -> Option<&AgentId> {
     match &brief.work.place {
@@ -50,21 +90,20 @@ fn delegated_by(brief: &Brief) -> Option<&AgentId> {
     }
 }
 
-fn edge(brief: &Brief, edge: &Edge) -> Value {
+fn edge(brief: &Brief, asked: Profile, edge: &Edge) -> Value {
     let workflow = &brief.workflow;
     let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
     let names: Vec<String> = agents.iter().map(AgentId::to_string).collect();
     let contract = contract_of(workflow, edge.contract.as_ref());
+    let example =
+        asks::example(contract, Some(edge.on), "what you did, and what the receiver has to know");
+    let answers_review = brief.is_rework && !edge.is_back;
     let create = HandoffExample {
         action: "hand_on",
         kind: None,
         to: agents.into_iter().next().unwrap_or_else(AgentId::orchestrator),
         outcome: Some(edge.on),
-        example: asks::example(
-            contract,
-            Some(edge.on),
-            "what you did, and what the receiver has to know",
-        ),
+        example: if answers_review { asks::with_review_answers(example) } else { example },
     };
     let step = match &edge.to {
         Target::Complete => None,
@@ -82,7 +121,11 @@ fn edge(brief: &Brief, edge: &Edge) -> Value {
         context! { action => "evidence", check => it.to_string(), ..request(&path, &body) }
     });
     let create = create.value(brief, contract);
-    context! { agents => names, step, is_back => edge.is_back, gate, record, ..create }
+    let own_profile = edge.profile.filter(|it| *it != asked).map(Profile::name);
+    let of_project = brief.project.lint.min_score.filter(|_| asked == Profile::Strict);
+    let min_score = edge.min_score.or(of_project);
+    let about = context! { own_profile, min_score, gate, record };
+    context! { agents => names, step, is_back => edge.is_back, ..context! { ..about, ..create } }
 }
 
 fn give_back(brief: &Brief, caller: &AgentId) -> Value {
@@ -97,9 +140,13 @@ fn give_back(brief: &Brief, caller: &AgentId) -> Value {
 }
 
 /// What to do where the work cannot simply be finished.
-fn aside(brief: &Brief, interface: AgentInterface) -> Value {
+fn aside(brief: &Brief, interface: AgentInterface, letters: &mut WayLetters) -> Value {
     let delegates = step(brief).map_or(&[][..], |it| &it.delegates);
-    let delegates: Vec<Value> = delegates.iter().map(|it| delegate(brief, it)).collect();
+    let clarify = message(brief, interface, "clarify", "question", "<your question>");
+    // A person is asked by an escalation: one way to them is enough.
+    let clarify = (!brief.handoff.asks.is_human()).then(|| letters.mark(clarify));
+    let delegates: Vec<Value> =
+        delegates.iter().map(|it| letters.mark(delegate(brief, it))).collect();
     let contract = contract_of(&brief.workflow, brief.workflow.escalation.as_ref());
     let escalate = HandoffExample {
         action: "escalate",
@@ -112,7 +159,21 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
             "what a person has to decide, and what each choice would cost",
         ),
     };
-    let rejects_to = brief.handoff.rejects_to.as_ref();
+    let failed = HandoffExample {
+        action: "complete",
+        kind: None,
+        to: brief.handoff.to.agent.clone(),
+        outcome: Some(Outcome::Failure),
+        example: stuck_template(),
+    };
+    let has_failure = step(brief).is_some_and(|it| it.edges_on(Outcome::Failure).next().is_some());
+    // Without a block, the work counts as failed.
+    let may_fail = !has_failure && interface != AgentInterface::Block;
+    // What is not good enough goes along the edge, with a package: one way is enough.
+    let back = step(brief).and_then(|it| it.edges.iter().find(|it| it.is_back));
+    let back = back.map(|it| brief.workflow.agents_at(&Workflow::target_place(&it.to)));
+    let is_edge = |to: &&AgentId| back.as_ref().is_some_and(|it| it.contains(to));
+    let rejects_to = brief.handoff.rejects_to.as_ref().filter(|it| !is_edge(it));
     let why = "<what has to change, and where>";
     let reject = || {
         let value = on_handoff(brief, "reject", vec![("reason", Node::text(why))]);
@@ -129,14 +190,15 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
     let blocked_return =
         |caller: &AgentId| returns(caller, Outcome::Blocked, stuck_template()).value(brief, None);
     context! {
-        clarify => message(brief, interface, "clarify", "question", "<your question>"),
+        clarify,
         delegates,
-        escalate => escalate.value(brief, contract),
-        reject => rejects_to.map(|_| reject()),
+        escalate => letters.mark(escalate.value(brief, contract)),
+        reject => rejects_to.map(|_| letters.mark(reject())),
         rejects_to => rejects_to.map(AgentId::to_string),
         is_reject_to_person => rejects_to.is_some_and(|it| it.is_human() || it.is_orchestrator()),
-        blocked => is_step.then(|| blocked.value(brief, None)),
-        blocked_return => delegated_by(brief).map(blocked_return),
+        blocked => is_step.then(|| letters.mark(blocked.value(brief, None))),
+        blocked_return => delegated_by(brief).map(|it| letters.mark(blocked_return(it))),
+        failed => (is_step && may_fail).then(|| letters.mark(failed.value(brief, None))),
     }
 }
 
@@ -175,7 +237,10 @@ impl HandoffExample {
     fn value(self, brief: &Brief, contract: Option<&Contract>) -> Value {
         let outcome = self.outcome.map(Outcome::name);
         let (is_to_person, to) = (self.to.is_human(), self.to.to_string());
-        let printed = json::print_pretty(&self.example);
+        let printed = asks::print(&self.example);
+        if self.action == "complete" {
+            return self.completes(brief, &printed);
+        }
         let members = [
             ("action", Node::text("create")),
             ("storyId", Node::text(brief.story.as_str())),
@@ -195,6 +260,25 @@ impl HandoffExample {
             contract => contract.map(asks::fields),
             ..request(PIPELINE_API, &body),
         }
+    }
+}
+
+impl HandoffExample {
+    /// An outcome for which the workflow has no receiver: the pipeline API has no terms for it, and the
+    /// native API does.
+    fn completes(self, brief: &Brief, printed: &str) -> Value {
+        let handoff = &brief.handoff;
+        let outcome = self.outcome.map(Outcome::name);
+        let fence = handoff.lease.map(|_| ("fence", Node::Number(i64::from(handoff.fence).into())));
+        let members = [
+            ("outcome", Node::text(outcome.unwrap_or_default())),
+            ("agent", Node::text(handoff.to.agent.as_str())),
+            ("package", self.example),
+        ];
+        let body = Node::map(members.into_iter().chain(fence));
+        let path = format!("/api/v1/handoffs/{}/complete", brief.work.number);
+        let request = request(&path, &body);
+        context! { action => self.action, outcome, example => printed, contract => (), ..request }
     }
 }
 
@@ -230,5 +314,5 @@ fn message(
 }
 
 fn request(path: &str, body: &Node) -> Value {
-    context! { path, body => json::print_pretty(body) }
+    context! { path, body => asks::print(body) }
 }

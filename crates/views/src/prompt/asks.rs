@@ -5,16 +5,64 @@ use baton_core::document::Node;
 use baton_core::lint::{Facts, Settings};
 use baton_core::outcome::Outcome;
 use baton_core::skeleton::{self, PackageRules};
+use baton_wire::json;
 use minijinja::context;
 use minijinja::value::Value;
 
-/// The fields of a contract, as the templates print them.
+/// What the example of a contract does not show: the fields without which every profile refuses it, and
+/// the rules that hold in some cases only.
 pub(super) fn fields(contract: &Contract) -> Value {
     let refused = |rule: &ContractRule| refused_words(contract, rule);
-    let rules = |rules: &[ContractRule]| {
-        rules.iter().map(|it| rule_value(it, &refused(it))).collect::<Vec<_>>()
-    };
-    context! { must => rules(&contract.must), should => rules(&contract.should) }
+    let all = || contract.must.iter().chain(&contract.should);
+    let cases: Vec<Value> =
+        all().filter(|it| !it.when.is_empty()).map(|it| rule_value(it, &refused(it))).collect();
+    let mut must: Vec<String> = Vec::new();
+    for rule in contract.must.iter().filter(|it| it.when.is_empty()) {
+        if !must.contains(&rule.field) {
+            must.push(rule.field.clone());
+        }
+    }
+    context! { must, cases }
+}
+
+/// A package as an agent fills it in: a mark that stands for text is in quotes, one that stands for a
+/// number, a truth value, a list or a map is not.
+pub(super) fn print(example: &Node) -> String {
+    const OPENING: char = '\u{E000}';
+    const CLOSING: char = '\u{E001}';
+    fn unquoted(node: &Node) -> Node {
+        match node {
+            Node::Null | Node::Bool(_) | Node::Number(_) => node.clone(),
+            Node::Text(text) if text.starts_with('<') && text.contains(NO_QUOTES) => {
+                Node::Text(format!("{OPENING}{}{CLOSING}", text.replacen(NO_QUOTES, ": ", 1)))
+            }
+            Node::Text(_) => node.clone(),
+            Node::List(items) => Node::List(items.iter().map(unquoted).collect()),
+            Node::Map(members) => {
+                Node::Map(members.iter().map(|(key, it)| (key.clone(), unquoted(it))).collect())
+            }
+        }
+    }
+    let printed = json::print_pretty(&unquoted(example));
+    printed.replace(&format!("\"{OPENING}"), "").replace(&format!("{CLOSING}\""), "")
+}
+
+/// In a mark of the skeleton, which is JSON and has every mark in quotes.
+const NO_QUOTES: &str = ", without quotes: ";
+
+/// The field in which work that was sent back answers each point.
+pub(super) const REVIEW_ANSWERS: &str = "review_answers";
+
+/// The example with a place to answer what the work was sent back for, point by point.
+pub(super) fn with_review_answers(mut example: Node) -> Node {
+    let point = Node::map([
+        ("point", Node::text("<text: one point of the review>")),
+        ("answer", Node::text("<text: what you changed and where, or why nothing>")),
+    ]);
+    if let Node::Map(members) = &mut example {
+        members.push((REVIEW_ANSWERS.to_owned(), Node::List(vec![point])));
+    }
+    example
 }
 
 /// A package that satisfies the contract in strict mode once every mark is filled in; without a
@@ -99,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_rule_has_its_words() {
+    fn what_the_example_does_not_show_has_its_words() {
         let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
         let when = vec![When::is("status", &["merged"])];
         let contract = Contract {
@@ -115,15 +163,29 @@ mod tests {
                 ContractRule { when, ..rule("sha", Check::Kind(ValueKind::Text)) },
             ],
         };
+        expect!["- where status is merged, `sha` (text): about sha"]
+            .assert_eq(templates::phrase("cases", fields(&contract)).trim());
+        expect!["`story`, `build`"].assert_eq(&templates::phrase("must", fields(&contract)));
+    }
+
+    #[test]
+    fn only_text_stands_in_quotes() {
+        let mark = |words: &str| Node::text(format!("<{words}: about it>"));
+        let example = Node::map([
+            ("text", mark("text")),
+            ("truth", mark("true or false, without quotes")),
+            ("list", Node::List(vec![mark("a number, without quotes")])),
+            ("own", Node::text("a < b, without quotes: c")),
+        ]);
         expect![[r#"
-            must (refused without):
-            - `story`: about story
-            - `build` (not `false`): about build
-            should (in strict refused without):
-            - `build` (true): about build
-            - `files` (a list): about files
-            - `priority` (one of `high`, `low`): about priority
-            - `sha` (text), where status is merged: about sha"#]]
-        .assert_eq(&templates::phrase("fields", fields(&contract)));
+            {
+              "text": "<text: about it>",
+              "truth": <true or false: about it>,
+              "list": [
+                <a number: about it>
+              ],
+              "own": "a < b, without quotes: c"
+            }"#]]
+        .assert_eq(&print(&example));
     }
 }

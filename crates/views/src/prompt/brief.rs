@@ -14,6 +14,8 @@ use baton_core::outcome::Outcome;
 use baton_core::package::Format;
 use baton_core::run::{HandoffNo, Kind, Party, State};
 use baton_core::workflow::{Place, Workflow};
+use baton_engine::Repository;
+use baton_wire::project_file::ProjectFile;
 
 use super::untrusted::UntrustedText;
 
@@ -34,6 +36,15 @@ pub(super) struct Brief {
     pub(super) package: Option<Parcel>,
     /// The receiver's earlier input, where the handoff brings something back to it.
     pub(super) given: Option<Parcel>,
+    /// What the receiver's step had handed on last, where the work has been here before.
+    pub(super) own_last: Option<Parcel>,
+    /// What earlier packages of the run discovered, where `package` does not have all of it.
+    pub(super) discoveries: Option<UntrustedText>,
+    /// The work was sent back, and is to be done again.
+    pub(super) is_rework: bool,
+    pub(super) repository: Repository,
+    /// What `baton.toml` says.
+    pub(super) project: ProjectFile,
     pub(super) exchanges: Vec<AskedQuestion>,
     pub(super) blockers: Vec<BriefBlocker>,
     /// How the last attempt at this step ended, where it failed.
@@ -170,6 +181,19 @@ impl BriefHandoff {
 }
 
 impl Parcel {
+    /// The reason that the package states, where it has nothing else.
+    pub(super) fn only_reason(&self) -> Option<&str> {
+        match self.document.as_ref()? {
+            Node::Map(members) => match members.as_slice() {
+                [(key, Node::Text(text))] if matches!(key.as_str(), "reason" | "feedback") => {
+                    Some(text.trim())
+                }
+                _ => None,
+            },
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => None,
+        }
+    }
+
     /// The document without the root of YAML packages.
     pub(super) fn root(&self) -> Option<&Node> {
         let document = self.document.as_ref()?;

@@ -23,7 +23,8 @@ const CLAIMS: &[&str] = &[
 /// Every member below these is a claim.
 const CLAIM_MAPS: &[&str] = &["verification", "context.verification"];
 
-const MOST_CLAIMS: usize = 40;
+/// A list has as many, and says how many more there are.
+pub(super) const MOST_CLAIMS: usize = 40;
 const MOST_CHARS: usize = 200;
 
 /// One claim, as `verification.tests_passed: true`.
@@ -51,17 +52,17 @@ pub(super) fn claims(parcel: &Parcel, evidence: &[Evidence]) -> Vec<CheckedClaim
         }
         Some(_) | None => Vec::new(),
     });
-    named
-        .chain(below)
-        .filter_map(|(path, node)| claim(&path, node, evidence))
-        .take(MOST_CLAIMS)
-        .collect()
+    named.chain(below).filter_map(|(path, node)| claim(&path, node, evidence)).collect()
 }
 
 /// A claim that something does not hold needs no check: the receiver would not rely on it.
 fn claim(path: &str, node: &Node, evidence: &[Evidence]) -> Option<CheckedClaim> {
     let value = node.scalar_text().filter(|it| *it != "false")?;
-    let words: String = format!("{path}: {value}").chars().take(MOST_CHARS).collect();
+    let mut words = format!("{path}: {value}");
+    if let Some((end, _)) = words.char_indices().nth(MOST_CHARS) {
+        words.truncate(end);
+        words.push('…');
+    }
     let key = path.rsplit('.').next().unwrap_or(path);
     let check = evidence.iter().find(|it| is_about(key, it.check.as_str()));
     let standing = match check.map(|it| it.verdict) {

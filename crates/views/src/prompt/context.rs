@@ -5,6 +5,7 @@ use baton_core::document::Node;
 use baton_core::evidence::Evidence;
 use baton_core::names::{AgentId, Principal};
 use baton_core::outcome::Outcome;
+use baton_core::package::{Format, Package};
 use baton_core::run::HandoffNo;
 use baton_core::workflow::Place;
 use baton_wire::json;
@@ -18,8 +19,9 @@ use super::brief::{
 };
 use super::claims::{self, ClaimStanding};
 use super::fence::PromptFence;
+use super::role::RoleText;
 use super::untrusted::UntrustedText;
-use super::{PromptOptions, PromptToken, actions};
+use super::{PromptOptions, PromptToken, actions, surroundings};
 
 /// More paths than an agent would check one by one.
 const MOST_FILES: usize = 60;
@@ -28,7 +30,7 @@ pub(super) fn values(
     brief: &Brief,
     options: &PromptOptions,
     fence: PromptFence,
-    identity: &str,
+    identity: &RoleText,
 ) -> Value {
     let token = options.token.as_ref().map(|it| match it {
         PromptToken::Environment => context! { written => () },
@@ -43,7 +45,10 @@ pub(super) fn values(
         story_id_url => in_url(brief.story.as_str()),
         branch => brief.branch.as_str(),
         agent => brief.handoff.to.agent.as_str(),
-        identity => identity.trim_end(),
+        identity => identity.text.trim_end(),
+        n_commands_replaced => identity.n_replaced,
+        project => surroundings::values(&brief.repository, &brief.branch, &brief.project),
+        is_rework => brief.is_rework,
         run => brief.run,
         workflow => brief.workflow.name.to_string(),
         handoff => handoff(brief),
@@ -70,6 +75,8 @@ fn handoff(brief: &Brief) -> Value {
         is_leased => it.lease.is_some(),
         fence => it.fence,
         reason => it.reason.clone(),
+        is_reason_in_package => is_reason_in_package(brief),
+        is_reason_all => is_reason_all(brief),
         reason_by => it.reason_by.as_ref().map(AgentId::as_str),
         brings => it.brings.map(Outcome::name),
         is_rejected_work => it.rejected.is_some(),
@@ -78,6 +85,20 @@ fn handoff(brief: &Brief) -> Value {
         is_own_package => it.is_own_package,
         asks => it.asks.as_str(),
     }
+}
+
+/// On a return, which never loses its package, the reason need not stand there twice.
+fn is_reason_in_package(brief: &Brief) -> bool {
+    let document = brief.package.as_ref().and_then(|it| it.document.clone());
+    let package = document.map(|it| Package::new(Format::Json, "", it));
+    let stated = package.as_ref().and_then(Package::stated_reason).map(str::trim);
+    brief.is_rework && stated == Some(brief.handoff.reason.expose().trim())
+}
+
+/// Where the package is nothing but the reason, the reason is easier to read.
+fn is_reason_all(brief: &Brief) -> bool {
+    let reason = brief.package.as_ref().and_then(Parcel::only_reason);
+    brief.is_rework && reason == Some(brief.handoff.reason.expose().trim())
 }
 
 fn step(brief: &Brief) -> Option<Value> {
@@ -103,6 +124,8 @@ fn texts(brief: &Brief) -> Value {
         modified => lines(document.map(modified).unwrap_or_default(), MOST_FILES),
         package => package.map(|it| context! { by => sender, ..parcel(it) }),
         given => brief.given.as_ref().map(parcel),
+        own_last => brief.own_last.as_ref().map(parcel),
+        discoveries => brief.discoveries.clone(),
         brought => brief.brought.iter().map(brought).collect::<Vec<_>>(),
         exchanges => brief.exchanges.iter().map(exchange).collect::<Vec<_>>(),
         blockers => brief.blockers.iter().map(blocker).collect::<Vec<_>>(),
@@ -244,7 +267,7 @@ fn verify(brief: &Brief, news: Option<&Parcel>) -> Option<Value> {
     }
     let of = |standing: ClaimStanding| {
         let claims = claims.iter().filter(|it| it.standing == standing);
-        lines(claims.map(|it| it.words.as_str()).collect(), usize::MAX)
+        lines(claims.map(|it| it.words.as_str()).collect(), claims::MOST_CLAIMS)
     };
     let check =
         |it: &Evidence| context! { check => it.check.as_str(), verdict => it.verdict.name() };

@@ -1,6 +1,7 @@
 //! Reads the input of a prompt: the current run, its rows, its log, and their texts.
 
 mod inputs;
+mod rework;
 
 use baton_core::agent::Agent;
 use baton_core::event::Event;
@@ -14,29 +15,38 @@ use self::inputs::PromptInputs;
 use super::brief::Brief;
 use crate::Views;
 use baton_engine::EngineError;
-use baton_engine::WholeTexts;
+use baton_engine::{WholeTexts, branch_of};
 
 impl Views<'_> {
     pub(super) async fn brief(&self, which: &HandoffRef) -> Result<Brief, EngineError> {
         let row = self.handoff(which).await?;
         if !row.to.place.is_work() {
-            return Err(EngineError::NoPrompt { handoff: row.no, to: row.to.agent });
+            return Err(EngineError::NoPrompt {
+                handoff: row.no,
+                number: row.number,
+                to: row.to.agent,
+            });
         }
         let run = self.run(&RunRef::Id(row.run)).await?;
         let Some(open) = run.run.handoff(row.no).cloned() else {
             let refusal = Refusal::Finished { handoff: row.no };
-            return Err(EngineError::Refused { refusal, handoff: Some(Box::new(row)) });
+            return Err(EngineError::refused_about(refusal, row));
         };
         let workflow = self.workflow_of(&run).await?;
         let filter = HandoffFilter { run: Some(row.run), ..HandoffFilter::default() };
         let rows = self.handoffs(&filter).await?;
         let events = self.events_of(&row).await?;
         let caller = caller_behind(&open, &run.run);
-        let agent = self.fresh_catalog().agents().find(&row.to.agent).cloned();
+        let catalog = self.fresh_catalog();
+        let agent = catalog.agents().find(&row.to.agent).cloned();
         let agent = agent.unwrap_or_else(|| Agent::unknown(row.to.agent.clone()));
         let story = self.find_story(&row.story).await?;
         let story = story.map_or_else(|| Story::named(row.story.clone()), |it| it.story);
+        let repository = self.repository(&branch_of(&story)).await;
+        let project = catalog.project().clone();
         let mut known = PromptInputs {
+            repository,
+            project,
             workflow,
             agent,
             story,
@@ -47,9 +57,14 @@ impl Views<'_> {
             events,
             caller,
             texts: WholeTexts::default(),
+            discoveries: None,
         };
         // A prompt never contains a damaged text: the agent would work on what was not written.
         known.texts = self.whole_texts(known.row.run, known.texts_needed()).await?;
+        let earlier = known.earlier_packages();
+        let texts = self.texts(known.row.run, earlier.iter().copied()).await?;
+        let shown = [known.package(), known.own_last()];
+        known.discoveries = rework::discoveries(&earlier, &texts, &shown);
         Ok(known.into_brief())
     }
 

@@ -10,6 +10,7 @@ use super::brief::Brief;
 use super::budget::{self, Fitted, Section, Shorten};
 use super::context;
 use super::fence::PromptFence;
+use super::role::{self, RoleText};
 use super::variables::Variables;
 use super::{Prompt, PromptOptions, templates};
 use baton_engine::EngineError;
@@ -27,7 +28,8 @@ pub(super) fn render(
         return Err(EngineError::NoServer);
     }
     let variables = variables(brief, options);
-    let identity = variables.put_into(&brief.agent.prompt).map_err(|unknown| {
+    let role = role::without_protocol(&brief.agent.prompt);
+    let text = variables.put_into(&role.text).map_err(|unknown| {
         let unknown: Vec<String> = unknown.iter().map(|it| format!("`{{{{{it}}}}}`")).collect();
         EngineError::UnknownVariable {
             agent: brief.agent.id.clone(),
@@ -35,6 +37,7 @@ pub(super) fn render(
             known: variables.names(),
         }
     })?;
+    let identity = RoleText { text, ..role };
     let values = context::values(brief, options, PromptFence::new(nonce), &identity);
     let template = PromptTemplate { interface: options.face, values };
     let sections = template.sections(context! {});

@@ -43,8 +43,7 @@ async fn the_least_important_goes_first_and_it_says_so() {
     assert_eq!(prompt.left_out, ["the files that the package names"]);
     assert!(prompt.tokens < all as usize);
     assert!(!prompt.text.contains("OTHER FILES THAT THE PACKAGE NAMES"));
-    let note = "LEFT OUT for length: the files that the package names; `baton handoff show 5` and \
-                `baton run show 1` have it.";
+    let note = "LEFT OUT for length:\n- the files that the package names: `baton handoff show 5`\n";
     assert!(prompt.text.contains(note), "{}", prompt.text);
 }
 
@@ -61,6 +60,7 @@ async fn the_package_is_cut_last_and_where_it_is_cut_can_be_seen() {
             "the files modified",
             "the story",
             "earlier rejects",
+            "your own last package",
             "what to verify",
             "the end of the package",
         ]

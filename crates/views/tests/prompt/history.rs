@@ -47,7 +47,7 @@ async fn what_a_person_answered_after_too_many_questions_is_told() {
     }
     check(
         &world.prompt(2, AgentInterface::Cli).await,
-        &["To ask `human` what the handoff leaves open"],
+        &["| the handoff leaves something open, or only a person can decide"],
     );
     world.asks(2, "question 3").await;
     let waiting = world.prompt(2, AgentInterface::Cli).await;
@@ -105,6 +105,7 @@ async fn a_written_token_stands_in_quotes_and_a_fence_in_every_command() {
     let cli = world.prompt(2, AgentInterface::Cli).await;
     let commands: Vec<&str> = cli.lines().filter(|it| it.starts_with("baton handoff ")).collect();
     assert_eq!(commands.len(), 5, "{commands:?}");
+    assert!(cli.contains("as E, with `--outcome failure`"), "{cli}");
     assert!(commands.iter().all(|it| it.contains(" --fence 1")), "{commands:?}");
 }
 

@@ -20,5 +20,6 @@ mod marks;
 mod read;
 #[cfg(test)]
 mod refusals;
+mod whole;
 #[cfg(test)]
 mod world;

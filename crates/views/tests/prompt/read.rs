@@ -50,13 +50,46 @@ pub(crate) fn commands(prompt: &str) -> Vec<(String, String)> {
     let command = |it: &str| {
         let (line, rest) = it.split_once(" <<'BATON'\n")?;
         let (body, _) = rest.split_once("\nBATON\n")?;
-        Some((line.to_owned(), body.to_owned()))
+        Some((line.to_owned(), quoted(body)))
     };
     prompt.split("```sh\n").skip(1).filter_map(command).collect()
 }
 
 /// Every block that a prompt asks to be printed.
 pub(crate) fn blocks(prompt: &str) -> Vec<Node> {
-    let block = |it: &str| json::parse(it.split_once("\n```").unwrap().0).unwrap();
+    let block = |it: &str| json::parse(&quoted(it.split_once("\n```").unwrap().0)).unwrap();
     prompt.split("```baton\n").skip(1).map(block).collect()
+}
+
+/// A body with every mark in quotes, as skeletons have it: JSON that can be read before it is filled in.
+fn quoted(body: &str) -> String {
+    if !body.starts_with('{') {
+        return body.to_owned();
+    }
+    let line = |line: &str| {
+        let (before, value) = match line.split_once("\": <") {
+            Some((key, rest)) => (format!("{key}\": "), rest),
+            None if line.trim_start().starts_with('<') => {
+                let (blanks, rest) = line.split_once('<').unwrap();
+                (blanks.to_owned(), rest)
+            }
+            None => return line.to_owned(),
+        };
+        let (inside, after) = value.rsplit_once('>').unwrap();
+        let at = head_end(inside);
+        format!("{before}\"<{}, without quotes{}>\"{after}", &inside[..at], &inside[at..])
+    };
+    body.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Where the colon of a mark is: the first one that is not between backticks.
+fn head_end(inside: &str) -> usize {
+    let mut is_quoted = false;
+    for (at, it) in inside.char_indices() {
+        is_quoted ^= it == '`';
+        if !is_quoted && inside[at..].starts_with(": ") {
+            return at;
+        }
+    }
+    panic!("{inside}")
 }

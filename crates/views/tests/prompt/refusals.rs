@@ -22,12 +22,12 @@ async fn what_is_over_or_asks_a_person_has_no_prompt() {
     world.completes(1, Outcome::Success, r#"{"summary":"s"}"#).await;
     let over = world.tells(1, &options(AgentInterface::Curl)).await.unwrap_err();
     assert_eq!(over.class(), ErrorClass::Conflict);
-    check(over, "finished", "HO-001 is finished, and a finished handoff never changes");
+    check(over, "finished", "handoff 1 (HO-001) is finished, and a finished handoff never changes");
     let gate = world.tells(2, &options(AgentInterface::Curl)).await.unwrap_err();
     check(
         gate,
         "no_prompt",
-        "HO-002 is for `human`, who is not started with a prompt; `baton inbox` shows what people are asked",
+        "handoff 2 (HO-002) is for `human`, who is not started with a prompt; `baton inbox` shows what people are asked",
     );
     world.says(2, Answer::Approve, "").await;
     assert!(world.tells(3, &options(AgentInterface::Curl)).await.is_ok());

@@ -85,7 +85,7 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
         }
         DocumentKind::MetadataBlock(_) => contract_between("metadata", ANY, ANY),
         DocumentKind::YamlHandoff | DocumentKind::YamlGate => contract_between("yaml", ANY, ANY),
-        DocumentKind::Acknowledgement(_) | DocumentKind::Payload => None,
+        DocumentKind::Acknowledgement(_) | DocumentKind::Other(_) | DocumentKind::Payload => None,
     }
 }
 

@@ -22,26 +22,16 @@ fn agent_of(id: &AgentId) -> AgentFile {
     agent_file::parse(text).unwrap()
 }
 
-/// A prompt with the shell's variables filled in.
-fn filled(prompt: &str) -> String {
-    prompt.replace("'\"$STORY_ID\"'", "v0.1:1.1.1").replace("HANDOFF_ID", "1")
+/// The packages that a text shows.
+fn packages(prompt: &str) -> Vec<Node> {
+    let package = |it: &str| json::parse(it.split("\n```").next().unwrap()).unwrap();
+    prompt.split("```json\n").skip(1).map(package).collect()
 }
 
-/// The bodies of a prompt's curl lines.
-fn bodies(prompt: &str) -> Vec<Node> {
-    let body = |it: &str| json::parse(it.split('\'').next().unwrap()).unwrap();
-    filled(prompt).split("-d '").skip(1).map(body).collect()
-}
-
-/// The arguments of `baton handoff VERB` in a prompt: the words before the package, and the
-/// package.
-fn packages(prompt: &str, verb: &str) -> Vec<(String, Node)> {
-    let after = format!("baton handoff {verb} 1 ");
-    let package = |it: &str| {
-        let (words, rest) = it.split_once("--payload '").unwrap();
-        (words.trim().to_owned(), json::parse(rest.split('\'').next().unwrap()).unwrap())
-    };
-    filled(prompt).split(&after).skip(1).map(package).collect()
+/// What stands under a heading, up to the next one.
+fn under<'a>(prompt: &'a str, heading: &str) -> &'a str {
+    let (_, rest) = prompt.split_once(heading).unwrap_or_else(|| panic!("{heading}"));
+    rest.split_once("\n## ").map_or(rest, |(part, _)| part)
 }
 
 /// The contract of what `from` hands to `to`: along an edge, to a delegate, or back from one.
@@ -309,38 +299,39 @@ fn the_example_in_every_prompt_passes_its_edge_in_strict() {
     for (id, text) in agents() {
         let mut known = workflows().iter().map(|(name, _)| workflow(name));
         let workflow = known.find(|it| is_at_work(it, id)).unwrap();
-        let mut n_handoffs = 0;
-        for body in bodies(&agent_file::parse(text).unwrap().agent.prompt) {
-            let word = |key: &str| body.at(key).and_then(Node::as_text);
-            if word("action") != Some("create") || word("toAgent") == Some("human") {
-                continue;
-            }
-            assert_eq!(word("fromAgent"), Some(*id));
-            let contract = contract(&workflow, id, word("toAgent").unwrap()).unwrap();
-            check_strict(contract, body.at("payload").unwrap(), id);
-            n_handoffs += 1;
-        }
-        assert_eq!(n_handoffs, 1, "{id}");
+        let prompt = agent_file::parse(text).unwrap().agent.prompt;
+        let examples = packages(under(&prompt, "## Handoff format"));
+        assert_eq!(examples.len(), 1, "{id}");
+        check_strict(forward(&workflow, id), &examples[0], id);
     }
+}
+
+/// The contract of what an agent hands on when its work is done.
+fn forward<'a>(workflow: &'a Workflow, id: &str) -> &'a Contract {
+    let id = AgentId::parse(id).unwrap();
+    let step = workflow.steps.iter().find(|it| it.agents.contains(&id));
+    let name = match step {
+        Some(step) => step.edges_on(Outcome::Success).next().unwrap().contract.as_ref(),
+        None => {
+            let mut delegates = workflow.steps.iter().flat_map(|it| &it.delegates);
+            delegates.find(|it| it.agent == id).unwrap().returns.as_ref()
+        }
+    };
+    workflow.contract(name.unwrap()).unwrap()
 }
 
 #[test]
 fn what_a_prompt_delegates_or_asks_a_person_keeps_its_contract_in_strict() {
     let workflow = workflow("gated-project");
     let prompt = |id: &str| agent_of(&AgentId::parse(id).unwrap()).agent.prompt;
-    let delegated = packages(&prompt("architecture"), "delegate");
+    let delegated = packages(under(&prompt("architecture"), "## Delegating to the security check"));
     assert_eq!(delegated.len(), 1);
-    assert_eq!(delegated[0].0, "--to security-check");
     let request = contract(&workflow, "architecture", "security-check").unwrap();
-    check_strict(request, &delegated[0].1, "the delegation");
-    let asked = packages(&prompt("estimation"), "escalate");
+    check_strict(request, &delegated[0], "the delegation");
+    let asked = packages(under(&prompt("estimation"), "## Escalating to a person"));
     assert_eq!(asked.len(), 1);
     let escalation = workflow.contract("escalation").unwrap();
-    check_strict(escalation, &asked[0].1, "the escalation");
-    for id in ["specification", "architecture", "security-check", "estimation", "implementation"] {
-        let clarify = "baton handoff clarify HANDOFF_ID --question \"";
-        assert_eq!(prompt(id).matches(clarify).count(), 1, "{id}");
-    }
+    check_strict(escalation, &asked[0], "the escalation");
 }
 
 #[test]
@@ -354,26 +345,13 @@ fn the_prompt_of_an_automatic_gate_names_every_check() {
     }
 }
 
+/// How to accept and to hand on is rendered for the interface in use, at the end of a prompt.
 #[test]
-fn every_prompt_takes_its_assignment_and_accepts_it_before_the_work() {
+fn no_agent_file_has_commands_for_baton() {
     for (id, text) in agents() {
-        let assignment = format!(
-            "curl -G \"$DASHBOARD_URL/api/handoffs\" --data-urlencode \"storyId=$STORY_ID\" -d agent={id}\n"
-        );
-        let places = [assignment.as_str(), "\"action\": \"accept\"", "\"action\": \"create\""]
-            .map(|it| text.find(it).unwrap_or_else(|| panic!("{id} lacks {it}")));
-        assert!(places.is_sorted(), "{id}: {places:?}");
-    }
-}
-
-#[test]
-fn no_prompt_puts_a_story_into_an_address_as_it_is() {
-    for (id, text) in agents() {
-        let places = text.match_indices("$STORY_ID").map(|(at, _)| &text[..at]);
-        let is_safe = |before: &str| {
-            before.ends_with("--data-urlencode \"storyId=") || before.ends_with("'\"")
-        };
-        assert!(places.into_iter().all(is_safe), "{id}");
+        for word in ["curl", "/api/", "baton handoff", "baton evidence", "HANDOFF_ID"] {
+            assert!(!text.contains(word), "{id}: {word}");
+        }
     }
 }
 

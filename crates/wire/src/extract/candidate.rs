@@ -6,13 +6,23 @@ use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
 
 use super::{json_blocks, xml_blocks, yaml_blocks};
-use crate::formats::markdown::fences::{self, FencedBlock};
+use crate::formats::markdown::fences::{self, FencedBlock, MarkdownBlocks};
+use crate::formats::markdown::front_matter;
 use crate::formats::{Format, FormatError};
 
 pub(super) struct Candidate {
     pub(super) span: Range<usize>,
     pub(super) format: Format,
     pub(super) sign: Sign,
+    pub(super) content: CandidateContent,
+}
+
+pub(super) enum CandidateContent {
+    Document,
+    /// Front matter; the prose below it belongs to the document.
+    FrontMatter,
+    /// A text to be searched by itself: a block quote or a fence in a list item, without its marks.
+    Wrapped(String),
 }
 
 /// The evidence that a handoff is meant.
@@ -27,7 +37,7 @@ pub(super) enum Sign {
 }
 
 /// Words of handoffs, for a text that is too broken to parse.
-const TELLING: [&str; 8] = [
+const TELLING: [&str; 10] = [
     "\"handoff\"",
     "\"acknowledgment\"",
     "\"acknowledgement\"",
@@ -35,6 +45,8 @@ const TELLING: [&str; 8] = [
     "\"blocked_reason\"",
     "\"next_agent\"",
     "\"toAgent\"",
+    "\"to_agent\"",
+    "\"from_agent\"",
     "\"handoffId\"",
 ];
 
@@ -48,8 +60,9 @@ impl Candidate {
     }
 }
 
-/// A document in one of the built-in formats, or a command of the pipeline API.
-fn is_handoff(document: &Node) -> bool {
+/// A document in one of the built-in formats, another system's handoff, or a command of the pipeline
+/// API.
+pub(super) fn is_handoff(document: &Node) -> bool {
     let has = |key: &str| document.member(key).is_some();
     let is_command = has("action") && (has("storyId") || has("handoffId"));
     is_command || DocumentKind::of(document) != DocumentKind::Payload
@@ -81,12 +94,36 @@ impl Candidates {
     }
 
     pub(super) fn add(&mut self, span: Range<usize>, format: Format, sign: Sign) {
-        self.whole.push(Candidate { span, format, sign });
+        self.push(span, format, sign, CandidateContent::Document);
+    }
+
+    fn push(&mut self, span: Range<usize>, format: Format, sign: Sign, content: CandidateContent) {
+        self.whole.push(Candidate { span, format, sign, content });
+    }
+
+    /// Adds a text that has to be searched by itself.
+    fn add_wrapped(&mut self, span: Range<usize>, text: String) {
+        let content = CandidateContent::Wrapped(text);
+        self.push(span, Format::Markdown, Sign::Content, content);
+    }
+
+    /// Drops the candidates from the given one on that begin in a hidden stretch.
+    fn hide(&mut self, from: usize, hidden: &[Range<usize>], offset: usize) {
+        let is_hidden = |at: usize| {
+            let at = at.checked_sub(offset);
+            let after = |at: usize| hidden.partition_point(|it| it.start <= at);
+            at.is_some_and(|at| after(at).checked_sub(1).is_some_and(|it| at < hidden[it].end))
+        };
+        // Only these are looked at: there may be thousands of texts to search.
+        let newest = self.whole.split_off(from);
+        self.whole.extend(newest.into_iter().filter(|it| !is_hidden(it.span.start)));
+        self.unclosed = self.unclosed.take().filter(|it| !is_hidden(it.span.start));
     }
 
     pub(super) fn add_unclosed(&mut self, span: Range<usize>, format: Format, sign: Sign) {
         if self.unclosed.as_ref().is_none_or(|it| it.span.start < span.start) {
-            self.unclosed = Some(Candidate { span, format, sign });
+            let content = CandidateContent::Document;
+            self.unclosed = Some(Candidate { span, format, sign, content });
         }
     }
 }
@@ -100,14 +137,52 @@ enum Fences {
 
 /// Searches a text that begins at `offset` of the whole.
 fn scan(text: &str, offset: usize, nested: Fences, found: &mut Candidates) {
+    let n_before = found.whole.len();
+    let MarkdownBlocks { fences, quotes, comments } = fences::blocks(text);
     let mut start = 0;
+    let mut fenced: Vec<Range<usize>> = Vec::new();
     // An unclosed fence is not a fence.
-    for fence in fences::fences(text).into_iter().filter(|it| it.is_closed) {
+    for fence in fences.into_iter().filter(|it| it.is_closed) {
         bare(&text[start..fence.open.start], offset + start, found);
         in_fence(text, &fence, offset, nested, found);
         start = fence.close.end;
+        fenced.push(fence.open.start..start);
     }
     bare(&text[start..], offset + start, found);
+    if let Fences::Opened = nested {
+        let n_before = found.whole.len();
+        for span in front_matter::blocks(text) {
+            found.push(span, Format::Markdown, Sign::Content, CandidateContent::FrontMatter);
+        }
+        found.hide(n_before, &fenced, offset);
+    }
+    // An opening tag before a comment is paired with its closing one behind it, so only candidates
+    // that begin in a comment are in it.
+    found.hide(n_before, &comments, offset);
+    found.hide(n_before, &quotes, offset);
+    for quote in quotes {
+        let inner = without_marks(&text[quote.clone()]);
+        found.add_wrapped(offset + quote.start..offset + quote.end, inner);
+    }
+}
+
+/// The lines of a block quote without their `>`.
+fn without_marks(quote: &str) -> String {
+    let line = |line: &'_ str| {
+        let inner = line.trim_start_matches(' ').strip_prefix('>').unwrap_or(line).to_owned();
+        inner.strip_prefix(' ').map(str::to_owned).unwrap_or(inner)
+    };
+    quote.split_inclusive('\n').map(line).collect()
+}
+
+/// A fence without the list item's marker and indentation.
+fn without_indent(fence: &str, indent: usize) -> String {
+    let sign = fence.find(['`', '~']).unwrap_or(0);
+    let line = |line: &'_ str| {
+        let n_blanks = line.len() - line.trim_start_matches(' ').len();
+        line[n_blanks.min(indent)..].to_owned()
+    };
+    fence[sign..].split_inclusive('\n').map(line).collect()
 }
 
 fn bare(text: &str, offset: usize, found: &mut Candidates) {
@@ -117,8 +192,9 @@ fn bare(text: &str, offset: usize, found: &mut Candidates) {
 }
 
 /// Fence languages that may hold other content than they say.
-const LOOKED_INTO: [&str; 12] = [
-    "", "baton", "console", "html", "json", "jsonc", "output", "text", "txt", "xml", "yaml", "yml",
+const LOOKED_INTO: [&str; 14] = [
+    "", "baton", "console", "html", "json", "jsonc", "jsonl", "ndjson", "output", "text", "txt",
+    "xml", "yaml", "yml",
 ];
 
 fn in_fence(
@@ -132,6 +208,13 @@ fn in_fence(
     let start = offset + fence.content.start;
     let span = start..start + content.len();
     let is_object = content.trim_start().starts_with('{');
+    // Indentation means nothing to JSON.
+    if fence.indent > 0 && !is_object {
+        let whole = fence.open.start..fence.close.end;
+        let inner = without_indent(&text[whole.clone()], fence.indent);
+        found.add_wrapped(offset + whole.start..offset + whole.end, inner);
+        return;
+    }
     match (fence.language.as_str(), fence.heading) {
         ("baton", _) if is_object => found.add(span, Format::Json, Sign::Place),
         ("json" | "", Some(heading)) if is_object => {
@@ -143,6 +226,10 @@ fn in_fence(
         }
         ("yaml" | "yml", _) if yaml_blocks::begins_with_root(content) => {
             found.add(span, Format::Yaml, Sign::Root);
+        }
+        // The prose of a file with front matter ends with the fence.
+        ("markdown" | "md", _) if front_matter::begins(content) => {
+            found.add_wrapped(span, content.to_owned());
         }
         ("markdown" | "md", _) => match nested {
             Fences::Opened => scan(content, start, Fences::Kept, found),

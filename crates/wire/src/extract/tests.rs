@@ -185,3 +185,151 @@ fn the_time_grows_with_the_size_alone() {
         let _ = extract(&output);
     }
 }
+
+/// A text as a JSON string.
+fn quoted(text: &str) -> String {
+    json::print(&Node::text(text))
+}
+
+/// The newest handoff, as its sender wrote it.
+#[track_caller]
+fn check_unwrapped(output: &str, format: Format, text: &str) {
+    let found = extract_one(output).unwrap_or_else(|it| panic!("{it}: {output}"));
+    assert_eq!((found.format, found.text(output)), (format, text), "{output}");
+}
+
+#[test]
+fn what_agent_programs_print_around_an_answer_is_taken_off() {
+    let answer = format!("I am done.\n\n{XML}\n\nBye!");
+    let text = quoted(&answer);
+    let older = quoted("<handoff>\n  <from>x</from>\n  <to>y</to>\n</handoff>");
+    for output in [
+        // claude -p --output-format json
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"result":{text},"session_id":"1"}}"#
+        ),
+        // claude -p --output-format stream-json --verbose
+        [
+            r#"{"type":"system","subtype":"init","tools":["Read"]}"#.to_owned(),
+            format!(r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":{text}}}]}}}}"#),
+            format!(
+                r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":{older}}}]}}}}"#
+            ),
+            r#"{"type":"result","subtype":"success","result":"see above"}"#.to_owned(),
+        ]
+        .join("\n"),
+        // codex exec --json
+        [
+            r#"{"type":"thread.started","thread_id":"1"}"#.to_owned(),
+            format!(
+                r#"{{"type":"item.completed","item":{{"id":"item_0","type":"command_execution","aggregated_output":{older},"output":{older}}}}}"#
+            ),
+            format!(
+                r#"{{"type":"item.completed","item":{{"id":"item_1","type":"agent_message","text":{text}}}}}"#
+            ),
+            r#"{"type":"turn.completed","usage":{"input_tokens":1}}"#.to_owned(),
+        ]
+        .join("\n"),
+        // gemini -o json, a result of CAO, opencode
+        format!("{{\n  \"response\": {text},\n  \"stats\": {{}}\n}}\n"),
+        format!(r#"{{"success":true,"message":"done","output":{text},"terminal_id":"1"}}"#),
+        format!(r#"{{"type":"text","part":{{"type":"text","text":{text}}}}}"#),
+        // Several messages in one list, and JSON in JSON.
+        format!(r#"[{{"type":"assistant","content":{text}}},{{"type":"system","text":{older}}}]"#),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":[{{"type":"text","text":{}}}]}}}}"#,
+            quoted(&format!(r#"{{"output":{text}}}"#))
+        ),
+        format!("```json\n{{\"result\":{text}}}\n```\n"),
+    ] {
+        check_unwrapped(&output, Format::Xml, XML);
+    }
+}
+
+#[test]
+fn every_format_is_found_in_a_json_string() {
+    let wrapped = |text: &str| format!(r#"{{"type":"result","result":{}}}"#, quoted(text));
+    check_unwrapped(&wrapped(&format!("```json\n{JSON}\n```")), Format::Json, &format!("{JSON}\n"));
+    check_unwrapped(&wrapped(&format!("Done:\n```yaml\n{YAML}```")), Format::Yaml, YAML);
+    check_unwrapped(&wrapped(YAML), Format::Yaml, YAML);
+    let metadata = "## Metadata\n\n```json\n{\"a\": 1}\n```\n";
+    check_unwrapped(&wrapped(&format!("# Report\n\n{metadata}")), Format::Markdown, metadata);
+    let attributes = "<handoff><to>b</to><commit sha=\"abc\">x &amp; y</commit></handoff>";
+    check_unwrapped(&wrapped(attributes), Format::Xml, attributes);
+    let coloured = format!("\u{1B}[1mDone\u{1B}[0m\n{XML}");
+    check_unwrapped(&wrapped(&coloured), Format::Xml, XML);
+    let object = r#"{"type":"result","result":"ok","structured_output":{"status":"complete","phase":"testing"}}"#;
+    check_unwrapped(object, Format::Json, JSON);
+    let broken = wrapped("<handoff>\n  <from>a</from>\n");
+    assert!(extract_one(&broken).is_err(), "{broken}");
+    // A number that no program would cut, and an answer longer than any package.
+    let long = format!("{}\n{XML}", "x".repeat(crate::json::MOST_BYTES));
+    check_unwrapped(&wrapped(&long), Format::Xml, XML);
+}
+
+#[test]
+fn quotes_and_list_items_are_searched_and_comments_are_not() {
+    let indented = |text: &str, by: &str| text.replace('\n', &format!("\n{by}"));
+    check_unwrapped(&format!("> {}\n", indented(XML, "> ")), Format::Xml, XML);
+    let fenced = format!("```yaml\n{YAML}```");
+    check_unwrapped(
+        &format!("As asked:\n\n> {}\n\nBye", indented(&fenced, "> ")),
+        Format::Yaml,
+        YAML,
+    );
+    check_unwrapped(
+        &format!("1. Done:\n\n   {}\n2. Bye\n", indented(&fenced, "   ")),
+        Format::Yaml,
+        YAML,
+    );
+    check_unwrapped(&format!("- {}\n", indented(&fenced, "  ")), Format::Yaml, YAML);
+    check_unwrapped(&format!("> > {}\n", indented(XML, "> > ")), Format::Xml, XML);
+    for hidden in [
+        format!("<!--\n{XML}\n-->\n"),
+        format!("<!-- for example\n```json\n{JSON}\n```\n-->\nBye"),
+        format!("<!--\n{JSON}\n-->"),
+        format!("<!--\n{YAML}-->"),
+    ] {
+        assert_eq!(told(&hidden), "", "{hidden}");
+    }
+    check_one(&format!("<!-- the handoff -->\n{XML}"), Format::Xml, XML);
+    check_one(&format!("<!-- never closed\n{XML}"), Format::Xml, XML);
+    let with_comment = "<handoff>\n  <from>a</from>\n<!-- ```\n-->\n  <to>b</to>\n</handoff>";
+    check_one(with_comment, Format::Xml, with_comment);
+}
+
+#[test]
+fn a_file_with_front_matter_is_a_handoff_with_its_prose() {
+    let file =
+        "---\nfrom: analyst\nto: implementer\nstatus: completed\n---\n\n# The plan\n\n3 steps.\n";
+    check_one(file, Format::Markdown, file);
+    check_one(&format!("Here it is:\n\n{file}"), Format::Markdown, file);
+    assert_eq!(told("---\ntitle: A page\n---\n# Text\n"), "");
+    assert_eq!(told("One\n---\nTwo\n---\nThree\n"), "");
+    check_one(&format!("{file}\n{XML}"), Format::Xml, XML);
+    check_unwrapped(&format!("```markdown\n{file}```\n"), Format::Markdown, file);
+}
+
+#[test]
+fn the_handoffs_of_other_systems_are_found() {
+    for piece in [
+        r#"{"from_agent":"analyst","to_agent":"implementer","status":"completed"}"#,
+        r#"{"fromAgent":"analyst","toAgent":"implementer","payload":{}}"#,
+        r#"{"handoff":{"from_agent":"analyst","to_agent":"implementer"}}"#,
+        r#"{"message_type":"HandoffOffer","sender":"a","payload":{"target_participant":"b"}}"#,
+        r#"{"type":"function_call","name":"transfer_to_reviewer","arguments":"{}"}"#,
+    ] {
+        check_one(&format!("Done.\n{piece}\nBye"), Format::Json, piece);
+    }
+    let call = r#"{"id":"c1","type":"function","function":{"name":"transfer_to_reviewer","arguments":"{}"}}"#;
+    let chat = format!(
+        r#"{{"choices":[{{"message":{{"role":"assistant","content":null,"tool_calls":[{call}]}}}}]}}"#
+    );
+    assert!(extract_one(&chat).is_ok(), "{chat}");
+    for other in [
+        r#"{"from":"2024-01-01","to":"2024-02-01","status":"completed"}"#,
+        r#"{"type":"log","message":"all is well"}"#,
+    ] {
+        assert_eq!(told(other), "", "{other}");
+    }
+}

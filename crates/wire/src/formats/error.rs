@@ -65,7 +65,7 @@ impl FormatFault {
             Self::Json(fault) => fault.code(),
             Self::TooLarge { .. } => "document_too_large",
             Self::TooDeep => "document_too_deep",
-            Self::NotUtf8 => "document_not_utf8",
+            Self::NotUtf8 => "not_utf8",
             Self::Nul => "document_nul",
             Self::Duplicate { .. } => "document_duplicate",
             Self::XmlSyntax(_) => "xml_syntax",

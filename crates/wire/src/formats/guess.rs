@@ -2,6 +2,8 @@
 
 use baton_core::package::Format;
 
+use super::markdown::front_matter;
+
 /// A guess for input without a stated format. `None` where there is no evidence.
 pub fn guess(text: &str) -> Option<Format> {
     let text = text.trim_start_matches('\u{FEFF}').trim_start();
@@ -9,6 +11,9 @@ pub fn guess(text: &str) -> Option<Format> {
         '{' | '[' => return Some(Format::Json),
         '<' => return Some(Format::Xml),
         _ => {}
+    }
+    if front_matter::begins(text) {
+        return Some(Format::Markdown);
     }
     let mut lines = text.lines().map(str::trim_end);
     // YAML uses neither at the beginning of a line.
@@ -22,7 +27,7 @@ pub fn guess(text: &str) -> Option<Format> {
 }
 
 /// A key of one word with its colon, a list item, or a document marker.
-fn begins_yaml(line: &str) -> bool {
+pub(super) fn begins_yaml(line: &str) -> bool {
     let key = line.split_once(':').filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
     let is_word = |it: &str| it.chars().all(|it| it.is_alphanumeric() || "_-\"'".contains(it));
     key.is_some_and(|(key, _)| !key.is_empty() && is_word(key)) || line == "---"
@@ -44,6 +49,9 @@ mod tests {
             ("handoff:\n  from: a\n", Some(Format::Yaml)),
             ("# a comment\nhandoff:\n", Some(Format::Yaml)),
             ("---\nhandoff: {}\n", Some(Format::Yaml)),
+            ("---\na: 1\n---\nb: 2\n", Some(Format::Yaml)),
+            ("---\na: 1\n---\n", Some(Format::Markdown)),
+            ("---\nfrom: a\nto: b\n---\n\n# Done\n", Some(Format::Markdown)),
             (
                 "# Report\n\nDone: all of it.\n\n## Metadata\n\n```json\n{}\n```\n",
                 Some(Format::Markdown),

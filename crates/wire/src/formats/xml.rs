@@ -11,6 +11,7 @@ use super::FormatError;
 
 mod assemble;
 mod characters;
+mod declaration;
 mod marks;
 mod plan;
 mod print;

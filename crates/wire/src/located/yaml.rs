@@ -51,6 +51,9 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
                 let info = error.info();
                 if info == "recursion limit exceeded" {
                     builder.refuse_depth(at);
+                } else if info.contains("directives are disallowed") {
+                    let message = "directives are not read; leave the line with `%` out";
+                    builder.problems.add(at, "", "directive", message);
                 } else {
                     builder.problems.add(at, "", "yaml_syntax", sentence(&info));
                 }
@@ -344,7 +347,7 @@ mod tests {
             (
                 "%YAML 1.2\n---\na: 1",
                 expect![
-                    "line 1, column 1: is not YAML: YAML directives are disallowed [yaml_syntax]"
+                    "line 1, column 1: directives are not read; leave the line with `%` out [directive]"
                 ],
             ),
         ] {

@@ -8,6 +8,7 @@ use super::of_contract::{definitions, enumeration, of_contract, present, referen
 use crate::{builtin, json, workflow_file};
 
 fn document(
+    name: &str,
     title: &str,
     about: &str,
     mut rest: Vec<(String, Node)>,
@@ -16,6 +17,7 @@ fn document(
     let schema = "https://json-schema.org/draft/2020-12/schema";
     let mut members = vec![
         ("$schema".to_owned(), Node::text(schema)),
+        ("$id".to_owned(), Node::text(format!("urn:baton:schema:{name}"))),
         ("title".to_owned(), Node::text(title)),
         ("description".to_owned(), Node::text(about)),
     ];
@@ -62,18 +64,30 @@ fn xml_handoff() -> String {
     ]);
     let defs = contracts.iter().map(|it| (name_of(&it.name), of_contract(it))).collect();
     let about = "The JSON form of `<handoff>`, by who hands to whom.";
-    document("Baton handoff, XML protocol", about, members(present("handoff", inside)), defs)
+    document(
+        "xml-handoff",
+        "Baton handoff, XML protocol",
+        about,
+        members(present("handoff", inside)),
+        defs,
+    )
 }
 
-fn under(root: &str, contract: &str, title: &str, about: &str) -> String {
+fn under(name: &str, root: &str, contract: &str, title: &str, about: &str) -> String {
     let contract = builtin::contract(contract).unwrap();
-    document(title, about, members(present(root, of_contract(contract))), Vec::new())
+    document(name, title, about, members(present(root, of_contract(contract))), Vec::new())
 }
 
 fn metadata_block() -> String {
     let contract = builtin::contract("metadata/*→*").unwrap();
     let about = "The metadata block at the end of an agent's output. With a `phase` it is in the phase profile, without in the metadata profile.";
-    document("Baton handoff between phases", about, members(of_contract(contract)), Vec::new())
+    document(
+        "metadata-block",
+        "Baton handoff between phases",
+        about,
+        members(of_contract(contract)),
+        Vec::new(),
+    )
 }
 
 fn pipeline_payload() -> String {
@@ -82,22 +96,28 @@ fn pipeline_payload() -> String {
     let defs = workflow.contracts.iter().map(|it| (it.name.clone(), of_contract(it))).collect();
     let about = "The field `payload` of the pipeline API. Each edge of the story pipeline has a definition of its own: refer to `pipeline-payload#/$defs/plan`.";
     let rest = vec![("type".to_owned(), Node::text("object"))];
-    document("Baton payload", about, rest, defs)
+    document("pipeline-payload", "Baton payload", about, rest, defs)
 }
 
 #[test]
 fn the_schemas_of_documents_say_what_the_contracts_do() {
     expect_file!["../../schemas/documents/xml-handoff.schema.json"].assert_eq(&xml_handoff());
     let about = "The JSON form of `<workflow-complete>`.";
-    let complete =
-        under("workflow-complete", "xml/closer-agent→complete", "Baton workflow complete", about);
+    let complete = under(
+        "workflow-complete",
+        "workflow-complete",
+        "xml/closer-agent→complete",
+        "Baton workflow complete",
+        about,
+    );
     expect_file!["../../schemas/documents/workflow-complete.schema.json"].assert_eq(&complete);
     expect_file!["../../schemas/documents/metadata-block.schema.json"].assert_eq(&metadata_block());
     let about = "A package under `handoff`: sequential, escalation, return, or at a gate.";
-    let package = under("handoff", "yaml/*→*", "Baton package", about);
+    let package = under("yaml-handoff", "handoff", "yaml/*→*", "Baton package", about);
     expect_file!["../../schemas/documents/yaml-handoff.schema.json"].assert_eq(&package);
     let about = "A package that asks a specialist for a part of the work.";
-    let delegation = under("handoff", "yaml/delegation", "Baton delegation", about);
+    let delegation =
+        under("yaml-delegation", "handoff", "yaml/delegation", "Baton delegation", about);
     expect_file!["../../schemas/documents/yaml-delegation.schema.json"].assert_eq(&delegation);
     expect_file!["../../schemas/documents/pipeline-payload.schema.json"]
         .assert_eq(&pipeline_payload());

@@ -79,10 +79,8 @@ fn not_accepted(path: &str, origin: &str, file: &AgentFile, contract: &str) -> O
     if file.accepts.is_empty() || names(&file.accepts, contract) {
         return None;
     }
-    let (id, line) = (&file.agent.id, file.line_of("accepts"));
-    let message = format!(
-        "`{id}` does not say that it accepts `{contract}`; add it to `accepts` in {origin}, line {line}"
-    );
+    let (id, advice) = (&file.agent.id, advice(origin, file, "accepts", "accepts"));
+    let message = format!("`{id}` does not say that it accepts `{contract}`; {advice}");
     Some(Problem::new(path, "not_accepted", message))
 }
 
@@ -90,6 +88,15 @@ fn not_accepted(path: &str, origin: &str, file: &AgentFile, contract: &str) -> O
 fn names(list: &[String], contract: &str) -> bool {
     let name = builtin::contract_name(contract);
     list.iter().any(|it| builtin::contract_name(it) == name)
+}
+
+/// Where to add the contract; a built-in agent has no file that could be edited.
+fn advice(origin: &str, file: &AgentFile, key: &str, list: &str) -> String {
+    let (id, line) = (&file.agent.id, file.line_of(key));
+    if origin == builtin::ORIGIN {
+        return format!("it comes with Baton: `baton agent new {id}` makes one of your own");
+    }
+    format!("add it to `{list}` in {origin}, line {line}")
 }
 
 fn not_produced(
@@ -103,11 +110,9 @@ fn not_produced(
     if produced.is_empty() || names(produced, contract) {
         return None;
     }
-    let (id, line, on) = (&file.agent.id, file.line_of("produces"), on.name());
-    let message = format!(
-        "`{id}` does not say that it produces `{contract}`; add it to `produces.{on}` in {origin}, \
-         line {line}"
-    );
+    let advice = advice(origin, file, "produces", &format!("produces.{}", on.name()));
+    let id = &file.agent.id;
+    let message = format!("`{id}` does not say that it produces `{contract}`; {advice}");
     Some(Problem::new(path, "not_produced", message))
 }
 

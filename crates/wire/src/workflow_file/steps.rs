@@ -73,7 +73,7 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
     let agents = agents(&fields, problems);
     let title = fields.get("title").and_then(|it| it.line(problems));
     let phase = fields.get("phase").and_then(|it| it.line(problems));
-    let reason = fields.get("reason").and_then(|it| it.parsed(Reason::parse, problems));
+    let reason = fields.get("reason").and_then(|it| it.parsed(Reason::parse_short, problems));
     let is_optional = fields.get("optional").and_then(|it| it.bool(problems));
     let work_within = fields.get("work_within").and_then(|it| it.duration(problems));
     let expiry = expiry(&fields, problems);

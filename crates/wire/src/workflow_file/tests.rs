@@ -95,7 +95,7 @@ description: >
   there is.
 profile: strict
 limits:
-  { rounds: 5, retries: 0, questions: 0, stale_after: 2h, expire_after: 1h, on_expire: return }
+  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, expire_after: 1h, on_expire: return }
 escalation: in
 start: { to: work, contract: in, profile: lenient, rounds: 2 }
 steps:
@@ -243,6 +243,7 @@ fn every_key_is_read() {
                 rounds: 5,
                 retries: 0,
                 questions: 0,
+                releases: 4,
                 expiry: Some(Expiry {
                     after: SignedDuration::from_hours(1),
                     then: OnExpire::Return,
@@ -358,7 +359,7 @@ steps:
             line 5, column 12: steps.work.agent: `human` is reserved and cannot do a step [reserved_agent]
             line 6, column 16: steps.work.reject_to: there is no step `chekc`; known: work, check [no_such_step]
             line 9, column 38: steps.work.on.failure.back: a back edge leads to a step, not to the end [back_to_end]
-            line 12, column 21: steps.work.on.blocked.contract: there is no contract `nothing`; known: none [no_such_contract]
+            line 12, column 21: steps.work.on.blocked.contract: there is no contract `nothing`; the workflow declares none, and no built-in one is called so [no_such_contract]
             line 16, column 27: steps.check.on.success[1]: says the same edge twice [twice]"#]],
     );
     check_bad(

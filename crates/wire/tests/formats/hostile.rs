@@ -146,10 +146,10 @@ fn what_two_readers_would_understand_differently_is_refused() {
 fn bytes_that_are_no_text_are_refused_where_they_stand() {
     let table: String = Format::ALL.map(|it| refused(it, b"ab\n\xC3\xA9\xFF\xFE")).concat();
     expect![[r#"
-        json: line 2, column 2: the bytes here are not UTF-8 [document_not_utf8]
-        xml: line 2, column 2: the bytes here are not UTF-8 [document_not_utf8]
-        yaml: line 2, column 2: the bytes here are not UTF-8 [document_not_utf8]
-        markdown: line 2, column 2: the bytes here are not UTF-8 [document_not_utf8]
+        json: line 2, column 2: the bytes here are not UTF-8 [not_utf8]
+        xml: line 2, column 2: the bytes here are not UTF-8 [not_utf8]
+        yaml: line 2, column 2: the bytes here are not UTF-8 [not_utf8]
+        markdown: line 2, column 2: the bytes here are not UTF-8 [not_utf8]
     "#]]
     .assert_eq(&table);
 }

@@ -57,10 +57,10 @@ pub(super) async fn play(
         };
         if created.to.agent == me {
             match work(&engine, &caller, stored.run, &created, pace).await {
-                Err(EngineError::Refused { refusal, handoff })
+                Err(EngineError::Refused { refusal, handoff, numbers })
                     if matches!(refusal, Refusal::Contract { .. }) =>
                 {
-                    return Err(EngineError::Refused { refusal, handoff }.into());
+                    return Err(EngineError::Refused { refusal, handoff, numbers }.into());
                 }
                 // The demo was stopped, or the run took another path.
                 Err(EngineError::Closing | EngineError::Refused { .. }) | Ok(()) => {}

@@ -81,10 +81,10 @@ pub(super) async fn curtain(api: &Api, run: RunId, verified: &Verified) -> Resul
         return Err(Failure::Broken { what: verified.problems.join("; ") });
     }
     show::answer(&format!(
-        "\n{} {} handoffs, {} events on disk, chain whole, replay equal",
+        "\n{} {}, {} on disk, chain whole, replay equal",
         show::good("✔ delivered:"),
-        rows.len(),
-        verified.n_events
+        show::counted(rows.len() as u64, "handoff"),
+        show::counted(verified.n_events, "event")
     ));
     Ok(())
 }

@@ -39,7 +39,7 @@ pub(super) fn draw(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Option<Co
 }
 
 /// Along any edge, by the agent of its step.
-fn take_up(dice: &mut Dice, workflow: &Workflow) -> Command {
+pub(super) fn take_up(dice: &mut Dice, workflow: &Workflow) -> Command {
     let edges: Vec<(Place, &Edge)> =
         workflow.edges().filter(|(place, _)| *place != Place::Orchestrator).collect();
     let (place, edge) = dice.one_of(&edges).unwrap();
@@ -87,7 +87,12 @@ fn act(dice: &mut Dice, workflow: &Workflow, run: &Run, current: &Handoff) -> Co
 }
 
 /// To any receiver that the outcome leads to; more often not to the end.
-fn along(dice: &mut Dice, workflow: &Workflow, current: &Handoff, outcome: Outcome) -> Command {
+pub(super) fn along(
+    dice: &mut Dice,
+    workflow: &Workflow,
+    current: &Handoff,
+    outcome: Outcome,
+) -> Command {
     let edges: Vec<&Edge> =
         workflow.edges_from(&current.to.place).iter().filter(|it| it.on == outcome).collect();
     let mut edge = edges.get(dice.below(edges.len()));
@@ -112,12 +117,12 @@ fn finish(dice: &mut Dice, current: &Handoff, outcome: Outcome, to: Option<Agent
 }
 
 /// A review that nearly always finds something new.
-fn parcel(dice: &mut Dice) -> Package {
+pub(super) fn parcel(dice: &mut Dice) -> Package {
     let line = if dice.chance(25) { 0 } else { dice.below(1_000_000) };
     package(&format!(r#"{{"findings": [{{"location": "a:{line}", "severity": "high"}}]}}"#))
 }
 
-fn create(from: AgentId, to: AgentId, package: Package) -> Create {
+pub(super) fn create(from: AgentId, to: AgentId, package: Package) -> Create {
     Create {
         from,
         to,

@@ -19,8 +19,10 @@ pub(super) fn drawn(dice: &mut Dice) -> Workflow {
 fn text(dice: &mut Dice) -> String {
     let n_steps = 2 + dice.below(3);
     let (rounds, retries) = (1 + dice.below(2), dice.below(2));
+    let (questions, releases) = (dice.below(3), dice.below(4));
     let mut file = format!(
-        "name: drawn\nlimits: {{ rounds: {rounds}, retries: {retries} }}\n\
+        "name: drawn\nlimits: {{ rounds: {rounds}, retries: {retries}, \
+         questions: {questions}, releases: {releases} }}\n\
          start: {{ to: s0 }}\nsteps:\n"
     );
     for n in 0..n_steps {

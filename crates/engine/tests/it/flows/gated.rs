@@ -14,6 +14,7 @@ limits:
   rounds: 1
   retries: 1
   questions: 1
+  releases: 2
   stale_after: 15m
   expire_after: 30m
   on_expire: return
@@ -139,6 +140,7 @@ pub(crate) static GATED: Flow = Flow {
     rounds: 1,
     retries: 1,
     questions: 1,
+    releases: 2,
     stale_after: 15 * MINUTE,
     expiry: Some(Expiry { after: 30 * MINUTE, then: Then::Return }),
     escalation: Contract::Plan,

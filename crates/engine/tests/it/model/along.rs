@@ -171,6 +171,10 @@ impl Run {
         // What the place has had already has been looked at already.
         let gate = better.and_then(|_| self.gate_on(last.forward, to));
         self.pass(gate, leg, &[]);
+        let is_back = last.came_back || last.kind == Kind::Return;
+        if let Some(again) = self.handoffs.last_mut().filter(|it| it.to == to) {
+            again.came_back = is_back;
+        }
     }
 
     /// The last handoff that brought `place` work to do, and not only the answer of a delegate,

@@ -231,7 +231,7 @@ fn takes(gate: &Gate, answer: &Answer) -> bool {
         }
         Cause::Escalation => &["answer", "approve", "reject", "question", "abort"],
         Cause::Questions => &["answer", "abort"],
-        Cause::LostLease | Cause::Expired => &["continue", "hand_to", "abort"],
+        Cause::LostLease | Cause::Releases | Cause::Expired => &["continue", "hand_to", "abort"],
     };
     answers.contains(&answer.name())
 }

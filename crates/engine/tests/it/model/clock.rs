@@ -28,7 +28,7 @@ impl Run {
     }
 
     /// Whoever was to answer died: somebody asks again, and a person in the end.
-    fn ask_another(&mut self, lost: &Handoff, may_retry: bool) {
+    pub(super) fn ask_another(&mut self, lost: &Handoff, may_retry: bool) {
         let about = lost.about.expect("a question is about something");
         self.end(lost.no);
         let to = if may_retry { lost.to } else { human() };
@@ -46,6 +46,7 @@ impl Run {
         again.forward = lost.forward;
         again.reject_to = lost.reject_to;
         again.brings = lost.brings;
+        again.came_back = lost.came_back;
         again.attempt = lost.attempt + 1;
         again.has_lost_lease = true;
         again.held_back_until = Some(until);
@@ -98,14 +99,15 @@ impl Run {
             (Then::Loose | Then::Return, Some(_)) => {
                 self.give_back(&handoff, Outcome::Failure, handoff.package);
             }
-            (Then::Loose, None) => self.drop_baton(&handoff),
+            (Then::Loose, None) => self.drop_baton(&handoff, None),
             (Then::Return, None) => {
                 let to = handoff.reject_to.unwrap_or(handoff.from);
                 if is_return
+                    || handoff.came_back
                     || [ORCHESTRATOR, HUMAN].contains(&to.agent)
                     || !self.is_let_in(to.place)
                 {
-                    self.drop_baton(&handoff);
+                    self.drop_baton(&handoff, None);
                 } else {
                     self.end(no);
                     let back = self.offer(Kind::Return, handoff.to, to, handoff.package);

@@ -16,7 +16,7 @@ impl Run {
         if matches!(handoff.state, State::Accepted | State::Parked) {
             return Err("wrong_state");
         }
-        self.drop_or_give_back(&handoff);
+        self.drop_or_give_back(&handoff, by);
         Ok(())
     }
 
@@ -25,14 +25,14 @@ impl Run {
         if matches!(handoff.state, State::Clarification | State::Parked) {
             return Err("wrong_state");
         }
-        self.drop_or_give_back(&handoff);
+        self.drop_or_give_back(&handoff, None);
         Ok(())
     }
 
     /// Outside of frames the baton lies loose; inside, the caller gets it back.
-    fn drop_or_give_back(&mut self, handoff: &Handoff) {
+    fn drop_or_give_back(&mut self, handoff: &Handoff, by: Option<&'static str>) {
         if self.caller_of(handoff.no).is_none() {
-            self.drop_baton(handoff);
+            self.drop_baton(handoff, by);
         } else if handoff.kind == Kind::Return {
             self.end(handoff.no);
             self.close_frame();
@@ -41,10 +41,12 @@ impl Run {
         }
     }
 
-    /// The baton lies where it was: with the sender, unless the receiver had taken it.
-    pub(super) fn drop_baton(&mut self, handoff: &Handoff) {
+    /// The baton lies where it was: with the sender, unless the receiver had taken it. Who has sent
+    /// work back is done with it, unless it says otherwise itself.
+    pub(super) fn drop_baton(&mut self, handoff: &Handoff, by: Option<&'static str>) {
         let (from, to) = (handoff.from.place, handoff.to.place);
-        let is_taken = handoff.state == State::Accepted;
+        let is_sent_back = handoff.kind == Kind::Return && by != Some(handoff.from.agent);
+        let is_taken = handoff.state == State::Accepted || is_sent_back;
         self.end(handoff.no);
         let (at, other) = if is_taken { (to, from) } else { (from, to) };
         let sides = if is_taken { [handoff.to, handoff.from] } else { [handoff.from, handoff.to] };
@@ -63,7 +65,7 @@ impl Run {
             self.end(current.no);
             self.close_frame();
         } else {
-            self.drop_baton(&current);
+            self.drop_baton(&current, None);
         }
         Ok(())
     }

@@ -213,6 +213,9 @@ impl Run {
         new.attempt = old.attempt;
         new.brings = old.brings;
         new.has_lost_lease = old.has_lost_lease;
+        // No step counts what is corrected in here.
+        new.n_questions = old.n_questions;
+        new.n_releases = old.n_releases;
         Ok(())
     }
 

@@ -127,6 +127,7 @@ impl Run {
                 again.reject_to = handoff.reject_to;
                 again.attempt = handoff.attempt + 1;
                 again.has_lost_lease = handoff.has_lost_lease;
+                again.came_back = handoff.came_back;
                 Ok(())
             }
             Route::Again => self.is_stuck(handoff, Cause::Failure, work),

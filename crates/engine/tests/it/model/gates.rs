@@ -1,11 +1,31 @@
 //! Behind a gate: which gates the work has passed. Found by walking the table, without any of the
 //! graph's own ideas: a place is behind a gate if it cannot be reached with that gate shut.
 
-use super::{Cause, Forward, Gate, Run, Said};
+use super::{Forward, Gate, Run, Said};
 use crate::flows::{EdgeGate, Flow, ORCHESTRATOR};
 
 /// The end, which the tables write as the orchestrator.
 const END: &str = ORCHESTRATOR;
+
+/// Why a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    Rounds,
+    SameFindings,
+    Entries,
+    Delegations,
+    Failure,
+    Blocked,
+    NeedsClarification,
+    NeedsReview,
+    Declared,
+    Checks,
+    Escalation,
+    Questions,
+    LostLease,
+    Releases,
+    Expired,
+}
 
 impl Run {
     /// Work may be at a step only if it has passed what the step is behind.

@@ -87,6 +87,8 @@ impl Run {
             question: None,
             about: None,
             n_questions: 0,
+            n_releases: 0,
+            came_back: false,
             brings: None,
             is_again: false,
             n_parts: 0,

@@ -51,6 +51,11 @@ impl Run {
                     .filter(|it| it.n_parts > 0)
                     .map(|it| format!("{} gave {} parts", it.no, it.n_parts)),
             )
+            .chain(
+                self.open()
+                    .filter(|it| it.n_releases > 0)
+                    .map(|it| format!("{} released {}", it.no, it.n_releases)),
+            )
             .collect();
         counted.sort();
         counted
@@ -165,6 +170,7 @@ impl Cause {
             Cause::Escalation => "escalation",
             Cause::Questions => "questions",
             Cause::LostLease => "lost_lease",
+            Cause::Releases => "releases",
             Cause::Expired => "expired",
         }
     }

@@ -1,6 +1,6 @@
 //! Accept, release, and what is found while somebody works.
 
-use super::{Baton, Kind, Run, Said, State, only};
+use super::{Baton, Cause, Kind, Run, Said, State, only};
 use crate::act::Says;
 
 impl Run {
@@ -78,9 +78,20 @@ impl Run {
         if handoff.state != State::Accepted {
             return Err("wrong_state");
         }
+        if handoff.n_releases == self.flow.releases {
+            if handoff.kind == Kind::Question {
+                self.ask_another(&handoff, false);
+            } else {
+                self.end(no);
+                let package = handoff.package;
+                self.ask(&handoff, Cause::Releases, handoff.to, package, package);
+            }
+            return Ok(());
+        }
         let now = self.now;
         let row = self.row_mut(no);
         row.state = State::Pending;
+        row.n_releases += 1;
         row.fence += 1;
         row.lease = None;
         row.is_stale = false;

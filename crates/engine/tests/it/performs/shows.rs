@@ -53,6 +53,7 @@ fn counted(run: &Run) -> Vec<String> {
             CounterScope::Entries(step) => Some(format!("{step} entered {}", it.n)),
             CounterScope::Blocks(step) => Some(format!("{step} helped {}", it.n)),
             CounterScope::Delegations(no) => Some(format!("{} gave {} parts", no.0, it.n)),
+            CounterScope::Releases(no) => Some(format!("{} released {}", no.0, it.n)),
         })
         .collect();
     counted.sort();

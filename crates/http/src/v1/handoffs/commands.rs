@@ -24,8 +24,10 @@ use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell;
-use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
-use crate::v1::write::{HandoffCommandParams, HandoffPath, HandoffQuery, RunHeaders, WriteRequest};
+use crate::v1::documents::{self, AcceptQuery, CommandOrDocument};
+use crate::v1::write::{
+    CommandDone, HandoffCommandParams, HandoffPath, HandoffQuery, RunHeaders, WriteRequest,
+};
 use crate::values::{acknowledgement, lease, outcome, reason};
 
 /// Every command on one handoff.
@@ -48,17 +50,19 @@ pub(in crate::v1) fn routes() -> OpenApiRouter<Arc<App>> {
 
 /// Accepts a handoff.
 ///
-/// A body that is not JSON is an `acknowledgment` document; only then may the query contain more
-/// than `run` and `dryRun`.
+/// The receiver holds the work from then on. `fence` of the response is its fencing token, to be
+/// sent with later commands. A body that is not JSON is an `acknowledgment` document; only then may
+/// the query contain more than `run` and `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/accept", operation_id = "acceptHandoff",
     tag = "handoffs",
-    params(HandoffPath, DocumentQuery, RunHeaders),
-    request_body(content(
+    params(HandoffPath, AcceptQuery, RunHeaders),
+    request_body(description = "How it is accepted; may be left out", content(
         (Option<Acceptance> = "application/json"),
-        (String = "application/xml"),
-        (String = "application/yaml"),
+        (String = "application/xml",
+            example = "<acknowledgment><task>Find out why logins fail.</task></acknowledgment>"),
+        (String = "application/yaml", example = "acknowledgment:\n  task: Find out why logins fail.\n"),
         (String = "text/markdown"))),
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn accept(
     app: RequestScope,
     name: Named,
@@ -75,12 +79,15 @@ pub(in crate::v1) async fn accept(
     Ok(on_handoff(&app, &name, &write, command).await?.into_response())
 }
 
-/// Rejects a handoff: sends it back to its sender.
+/// Rejects a handoff.
+///
+/// Sends it back to its sender, with the reason: `returnHandoff` of the response. After too many
+/// rounds a person is asked instead: then `gate` is set.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/reject", operation_id = "rejectHandoff",
     tag = "handoffs",
     params(HandoffCommandParams),
     request_body = Rejection,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn reject(
     app: RequestScope,
     name: Named,
@@ -92,36 +99,55 @@ pub(in crate::v1) async fn reject(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// Completes a handoff and hands the work on; `handoff` in the response is the next one.
+/// Completes a handoff and hands the work on.
+///
+/// The workflow chooses the next step by the outcome, or checks `toAgent`. `handoff` in the response
+/// is the next one; where the run ends, it is the one back to the orchestrator, completed already. A
+/// body that is not JSON is a whole document, which says how the step ended.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/complete",
     operation_id = "completeHandoff", tag = "handoffs",
     params(HandoffCommandParams),
-    request_body = Completion,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    request_body(content(
+        (Completion = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
+    responses(
+        CommandDone,
+        (status = 201, description = "The document was handed on", body = CommandAnswer),
+        (status = 202, description = "A document that moves nothing is noted", body = CommandAnswer),
+        WriteProblems))]
 pub(in crate::v1) async fn complete(
     app: RequestScope,
     name: Named,
-    write: WriteRequest<Completion, HandoffQuery>,
-) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    asked: CommandOrDocument<Completion, HandoffQuery>,
+) -> Result<Response, ApiProblem> {
+    let write = match asked {
+        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Document(sent) => return documents::end(&app, *sent, &name.0).await,
+    };
     let asked = &write.asked;
     let by = by(&app, asked.agent.as_deref())?;
     let outcome = outcome(&asked.outcome)?;
-    let package = body::package(asked.package.as_deref())?;
+    let package = body::package_or_document(asked.package.as_deref())?;
     let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
     let (fence, profile) = (asked.fence, asked.profile.0);
     let command = |handoff| {
         Command::Complete(Complete { handoff, by, outcome, package, to, reason, fence, profile })
     };
-    on_handoff(&app, &name, &write, command).await
+    Ok(on_handoff(&app, &name, &write, command).await?.into_response())
 }
 
-/// Cancels a handoff; its baton is loose then.
+/// Cancels a handoff.
+///
+/// The baton is loose then: it lies at the sender's step if the handoff was pending, else at the
+/// receiver's.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/cancel", operation_id = "cancelHandoff",
     tag = "handoffs",
     params(HandoffCommandParams),
     request_body = Option<Cancellation>,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn cancel(
     app: RequestScope,
     name: Named,
@@ -132,12 +158,14 @@ pub(in crate::v1) async fn cancel(
     on_handoff(&app, &name, &write, |handoff| Command::Cancel { handoff, by, reason }).await
 }
 
-/// Times a handoff out; its baton is loose then.
+/// Times a handoff out.
+///
+/// For an operator who knows that nothing will come of it. The baton is loose then.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/timeout", operation_id = "timeOutHandoff",
     tag = "handoffs",
     params(HandoffCommandParams),
     request_body = Option<Why>,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn time_out(
     app: RequestScope,
     name: Named,
@@ -148,11 +176,14 @@ pub(in crate::v1) async fn time_out(
 }
 
 /// Asks the sender a question before the work goes on.
+///
+/// The handoff waits until the question is answered. The question is a handoff of its own,
+/// `question` of the response.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/clarify", operation_id = "clarifyHandoff",
     tag = "handoffs",
     params(HandoffCommandParams),
     request_body = Clarification,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn clarify(
     app: RequestScope,
     name: Named,
@@ -164,12 +195,15 @@ pub(in crate::v1) async fn clarify(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// Answers a question, named by its own id or by that of the handoff that it is about.
+/// Answers a question.
+///
+/// A question is named by its own id, or by that of the handoff that it is about. The handoff is
+/// pending again then, with the answer beside its package.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/answer", operation_id = "answerQuestion",
     tag = "handoffs",
     params(HandoffCommandParams),
     request_body = QuestionAnswer,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn answer(
     app: RequestScope,
     name: Named,
@@ -181,12 +215,15 @@ pub(in crate::v1) async fn answer(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// Releases the work undone, for the receiver to accept again.
+/// Releases held work undone.
+///
+/// The handoff is pending again, for the receiver to accept. Its earlier fencing token is refused
+/// from then on.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/release", operation_id = "releaseHandoff",
     tag = "handoffs",
     params(HandoffCommandParams),
     request_body = Option<GivenBack>,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn release(
     app: RequestScope,
     name: Named,
@@ -199,11 +236,13 @@ pub(in crate::v1) async fn release(
 }
 
 /// Records the result of a check.
+///
+/// An automatic gate opens once each of its checks has passed.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/evidence", operation_id = "recordEvidence",
     tag = "handoffs",
     params(HandoffCommandParams),
     request_body = CheckResult,
-    responses((status = 200, body = CommandAnswer), WriteProblems))]
+    responses(CommandDone, WriteProblems))]
 pub(in crate::v1) async fn evidence(
     app: RequestScope,
     name: Named,

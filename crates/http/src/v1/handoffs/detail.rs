@@ -2,8 +2,8 @@
 //! its holder and lease, its checks, and the commands that it allows now.
 
 use baton_api::{
-    Allowed, AnsweredGate, EvidenceDocument, GateDocument, HandoffDetail, HandoffExtras, OpenGate,
-    Question,
+    Allowed, AnsweredGate, AnsweredTag, EvidenceDocument, GateDocument, HandoffDetail,
+    HandoffExtras, OpenGate, OpenTag, Question,
 };
 use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
@@ -70,6 +70,7 @@ pub(in crate::v1) fn observed(it: &ObservedEvidence) -> EvidenceDocument {
 
 fn open_gate(number: u64, gate: &Gate) -> GateDocument {
     GateDocument::Open(OpenGate {
+        state: OpenTag::Open,
         cause: gate.cause.name().to_owned(),
         why: gate.sentence(),
         choices: gate.choices().iter().map(|it| (*it).to_owned()).collect(),
@@ -80,7 +81,13 @@ fn open_gate(number: u64, gate: &Gate) -> GateDocument {
 fn answered(it: PersonsAnswer) -> GateDocument {
     let PersonsAnswer { answer, by, comment, at } = it;
     let answer = answer.name().to_owned();
-    GateDocument::Answered(AnsweredGate { answer, by: by.to_string(), comment, at })
+    GateDocument::Answered(AnsweredGate {
+        state: AnsweredTag::Answered,
+        answer,
+        by: by.to_string(),
+        comment,
+        at,
+    })
 }
 
 fn exchange(it: QuestionAndAnswer) -> Question {

@@ -5,12 +5,15 @@ use baton_core::content::ContentId;
 use baton_engine::{EngineError, Texts};
 use baton_store::HandoffRow;
 
-use crate::pipeline::rows::raw_json;
+use crate::pipeline::rows::{ReasonLength, raw_json};
 use crate::problem::{self, ApiProblem};
 use crate::scope::RequestScope;
 
-fn handoff_summary(row: &HandoffRow, texts: &Texts) -> HandoffSummary {
+fn handoff_summary(row: &HandoffRow, texts: &Texts, shown: ReasonLength) -> HandoffSummary {
     let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
+    let (reason, reason_truncated) = shown.of(texts.get(row.reason).whole());
+    let ended = row.ended_reason.and_then(|it| texts.get(it).whole());
+    let (ended_reason, ended_reason_truncated) = shown.of(ended);
     HandoffSummary {
         number: row.number,
         id: row.id.0,
@@ -28,8 +31,10 @@ fn handoff_summary(row: &HandoffRow, texts: &Texts) -> HandoffSummary {
         is_stale: row.is_stale,
         attempt: row.attempt,
         follows: row.follows.map(|it| it.label()),
-        reason: words(row.reason),
-        ended_reason: row.ended_reason.and_then(words),
+        reason,
+        reason_truncated,
+        ended_reason,
+        ended_reason_truncated,
         acknowledgement: row.acknowledgement.and_then(words),
         approved_by: row.approved_by.as_ref().map(ToString::to_string),
         warnings: row.warnings.clone(),
@@ -50,7 +55,7 @@ pub(in crate::v1) async fn handoff_document(
 
 pub(in crate::v1) fn with_package(row: &HandoffRow, texts: &Texts) -> HandoffDocument {
     let package = row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json);
-    HandoffDocument { row: handoff_summary(row, texts), package }
+    HandoffDocument { row: handoff_summary(row, texts, ReasonLength::Whole), package }
 }
 
 pub(in crate::v1) async fn rows(
@@ -58,7 +63,7 @@ pub(in crate::v1) async fn rows(
     handoffs: &[HandoffRow],
 ) -> Result<Vec<HandoffSummary>, EngineError> {
     let texts = app.read().words_of(handoffs).await?;
-    Ok(handoffs.iter().map(|it| handoff_summary(it, &texts)).collect())
+    Ok(handoffs.iter().map(|it| handoff_summary(it, &texts, ReasonLength::Excerpt)).collect())
 }
 
 /// The members of a handoff whose texts are damaged.
@@ -77,7 +82,7 @@ fn damaged<'a>(row: &'a HandoffRow, texts: &'a Texts) -> impl Iterator<Item = &'
 pub(in crate::v1) async fn refused(app: &RequestScope, error: EngineError) -> ApiProblem {
     let show = async |row: &HandoffRow| {
         let texts = app.read().words_of(std::slice::from_ref(row)).await?;
-        Ok(handoff_summary(row, &texts))
+        Ok(handoff_summary(row, &texts, ReasonLength::Excerpt))
     };
     problem::refused(error, show).await
 }

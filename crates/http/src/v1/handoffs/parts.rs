@@ -23,7 +23,9 @@ use crate::v1::command_result::tell_handoff;
 use crate::v1::write::{HandedOff, HandoffCommandParams, HandoffPath, HandoffQuery, WriteRequest};
 use crate::values::{outcome, reason};
 
-/// Delegates a part of held work to a specialist, and waits for it.
+/// Delegates a part of held work to a specialist.
+///
+/// The caller's own handoff is parked until the part is returned.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",
     tag = "handoffs",
     params(HandoffCommandParams),
@@ -48,7 +50,9 @@ pub(in crate::v1) async fn delegate(
     send(&app, &write, &row, part).await
 }
 
-/// Returns a delegated part of the work to the agent that waits for it.
+/// Returns a delegated part of the work.
+///
+/// It goes to the agent that waits for it, which accepts it and so holds its own work again.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/return", operation_id = "returnWork",
     tag = "handoffs",
     params(HandoffCommandParams),
@@ -76,7 +80,9 @@ pub(in crate::v1) async fn give_back(
     send(&app, &write, &row, part).await
 }
 
-/// Escalates to a person, and waits for the answer.
+/// Escalates to a person.
+///
+/// The caller's own handoff is parked until the person has answered.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/escalate", operation_id = "escalateWork",
     tag = "handoffs",
     params(HandoffCommandParams),
@@ -129,7 +135,7 @@ async fn send<T>(
     let create = Create {
         from: row.to.agent.clone(),
         to: part.to,
-        package: body::package(part.package)?,
+        package: body::package_or_document(part.package)?,
         outcome: part.outcome,
         reason: reason(part.reason)?,
         supersedes: None,
@@ -144,12 +150,18 @@ async fn send<T>(
     }
 }
 
-/// Renews the lease of a handoff's holder. This is no event, and changes no run.
-#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/heartbeat", operation_id = "heartbeat",
+/// Renews the lease of a handoff's holder.
+///
+/// A holder with a lease loses the work if no heartbeat arrives in time. A heartbeat is no event
+/// and changes no run.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/heartbeat", operation_id = "sendHeartbeat",
     tag = "handoffs",
     params(HandoffPath, OneQuery),
     request_body = Heartbeat,
-    responses((status = 200, body = LeaseUntil), WriteProblems))]
+    responses(
+        (status = 200, description = "The lease, renewed",
+            body = LeaseUntil),
+        WriteProblems))]
 pub(in crate::v1) async fn heartbeat(
     app: RequestScope,
     Named(name): Named,

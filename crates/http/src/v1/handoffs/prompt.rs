@@ -31,9 +31,9 @@ pub(in crate::v1) struct PromptQuery {
     /// Baton's URL for the agent; if omitted, the one that the caller used.
     #[param(pattern = "^https?://[A-Za-z0-9.:-]+$", max_length = 200)]
     url: Option<String>,
-    /// The interface through which the agent uses Baton.
+    /// The interface through which the agent uses Baton; `curl` if omitted.
     #[serde(default)]
-    #[param(inline, default = "curl")]
+    #[param(inline)]
     face: FaceWord,
     /// For an agent that a runner starts: its commands carry the token in `BATON_TOKEN`.
     #[serde(default)]
@@ -41,7 +41,9 @@ pub(in crate::v1) struct PromptQuery {
     with_token: bool,
 }
 
-/// The receiver's prompt for a handoff: its role, its task, the package, how to hand on.
+/// Renders the receiver's prompt for a handoff.
+///
+/// Its role, its task, the package, and how to hand on through the chosen interface.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/prompt", operation_id = "getPrompt",
     tag = "handoffs",
     params(HandoffPath, PromptQuery),

@@ -33,8 +33,10 @@ pub(in crate::v1) struct TemplateQuery {
     outcome: Option<String>,
 }
 
-/// A template of the package that the receiver of the handoff could hand on: it passes in strict once
-/// every mark is filled in as it says.
+/// Gets a template of the package to hand on.
+///
+/// What the receiver of the handoff could hand on: it passes in strict once every mark is filled in
+/// as it says.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/template", operation_id = "getTemplate",
     tag = "handoffs",
     params(HandoffPath, TemplateQuery),

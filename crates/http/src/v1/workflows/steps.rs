@@ -69,7 +69,7 @@ async fn last_moves(
     for stored in events.iter().filter(|it| is_about(&it.name)) {
         let Ok(event) = event::decode(&stored.body) else { continue };
         let at = stored.at;
-        if let Event::Step(StepEvent::Completed { step, agent, outcome }) = event {
+        if let Event::Step(StepEvent::Completed { step, agent, outcome, .. }) = event {
             let is_done = match outcome {
                 Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => true,
                 Outcome::Failure

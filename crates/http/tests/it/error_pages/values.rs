@@ -20,7 +20,10 @@ pub(super) fn samples() -> Samples {
     };
     for refusal in moves().into_iter().chain(ways()).chain(gates()).chain(clock()) {
         let code = refusal.code();
-        add(code, refusal.to_string());
+        let numbers = refusal.mentioned().into_iter().map(|no| (no, 10 + u64::from(no.0)));
+        let numbers = numbers.collect();
+        let error = EngineError::Refused { refusal: refusal.clone(), handoff: None, numbers };
+        add(code, error.to_string());
         if let Refusal::Contract { problems, .. } = refusal {
             problems.iter().for_each(|it| add(code, it.to_string()));
         }
@@ -136,7 +139,9 @@ fn ways() -> Vec<Refusal> {
         Refusal::NotVisited { step: step("document"), visited: text("analyze, implement, review") },
         Refusal::NoSuchStep {
             step: step("implementer"),
-            known: text("analyze, implement, review, refactor, document"),
+            known: text(
+                "did you mean `implement`? it has: analyze, implement, review, refactor, document",
+            ),
         },
         Refusal::NothingToSkip {
             whereabouts: text("it lies loose at `orchestrator`, for `orchestrator` to take up"),
@@ -194,7 +199,7 @@ fn names() -> Vec<EngineError> {
             spellings: text("`run:2` or `story:2`"),
         },
         EngineError::NoServer,
-        EngineError::WhichRun { label: text("HO-002") },
+        EngineError::WhichRun { label: text("HO-002"), candidates: vec![(text("1"), 3)] },
         EngineError::BadName(StoryKey::typed("lo\u{fe0f}gin").unwrap_err()),
         EngineError::BadName(StoryKey::typed("run:2").unwrap_err()),
         EngineError::StoryTooLarge { key: story("v0.1:1.1.1"), problems: vec![too_long] },
@@ -221,13 +226,13 @@ fn engine() -> Vec<EngineError> {
         EngineError::RunUnknown { candidates: text("1 (login), 2 (v0.1:1.1.1)") },
         EngineError::SenderUnknown,
         EngineError::NothingAtHand { number: 3 },
-        EngineError::NoPrompt { handoff: HO_3, to: agent("human") },
+        EngineError::NoPrompt { handoff: HO_3, number: 13, to: agent("human") },
         EngineError::UnknownVariable {
             agent: agent("on-call"),
             unknown: text("`{{TICKET}}`"),
             known: text("DASHBOARD_URL, STORY_ID, BRANCH, HANDOFF_ID, ..."),
         },
-        EngineError::Outdated { expected: Version(12), actual: Version(14) },
+        EngineError::Outdated { expected: vec![Version(12)], actual: Version(14) },
         EngineError::KeyReused,
         EngineError::OtherAttempt {
             agent: agent("implementer"),

@@ -28,7 +28,8 @@ use crate::prompt::fence::one_line;
 use crate::prompt::untrusted::UntrustedText;
 use baton_engine::branch_of;
 use baton_engine::stored;
-use baton_engine::{LOST_TEXT, WholeTexts};
+use baton_engine::{LOST_TEXT, Repository, WholeTexts};
+use baton_wire::project_file::ProjectFile;
 
 pub(super) struct PromptInputs {
     pub(super) workflow: Arc<Workflow>,
@@ -43,6 +44,9 @@ pub(super) struct PromptInputs {
     /// The receiver's own waiting handoff.
     pub(super) caller: Option<HandoffNo>,
     pub(super) texts: WholeTexts,
+    pub(super) repository: Repository,
+    pub(super) project: ProjectFile,
+    pub(super) discoveries: Option<UntrustedText>,
 }
 
 impl PromptInputs {
@@ -50,7 +54,7 @@ impl PromptInputs {
         let rounds = self.rounds();
         let extra = self.run.run.rounds(&self.open.forward).map_or(0, |it| it.n_extra);
         let forward = &self.open.forward;
-        let package = self.package_row().and_then(|it| self.parcel(it));
+        let package = self.package();
         Brief {
             branch: one_line(&branch_of(&self.story), Story::MOST_BRANCH),
             wanted: self.wanted(package.as_ref()),
@@ -58,6 +62,8 @@ impl PromptInputs {
             handoff: self.handoff(),
             work: self.work(),
             given: self.given_row().and_then(|it| self.parcel(it)),
+            own_last: self.own_last(),
+            is_rework: self.is_rework(),
             exchanges: self.asked(),
             blockers: self.blockers(),
             failed: self.failed(),
@@ -71,13 +77,22 @@ impl PromptInputs {
             package,
             workflow: self.workflow,
             agent: self.agent,
+            repository: self.repository,
+            project: self.project,
+            discoveries: self.discoveries,
         }
+    }
+
+    /// The package that the prompt is about.
+    pub(super) fn package(&self) -> Option<Parcel> {
+        self.package_row().and_then(|it| self.parcel(it))
     }
 
     /// Every text except the packages of handoffs that do not concern the receiver.
     pub(super) fn texts_needed(&self) -> Vec<ContentId> {
         let of_rows = self.rows.iter().flat_map(|it| [Some(it.reason), it.ended_reason]);
-        let packages = [self.package_row(), self.given_row()].into_iter().flatten();
+        let packages = [self.package_row(), self.given_row(), self.own_last_row()];
+        let packages = packages.into_iter().flatten();
         let packages = packages.chain(self.brought_rows()).map(|it| it.package);
         let failed = self.failed_package().map(|(_, _, package)| package);
         let mut ids: Vec<ContentId> = of_rows.chain(packages).chain([failed]).flatten().collect();
@@ -157,7 +172,7 @@ impl PromptInputs {
         }
     }
 
-    fn parcel(&self, row: &HandoffRow) -> Option<Parcel> {
+    pub(super) fn parcel(&self, row: &HandoffRow) -> Option<Parcel> {
         let content = self.texts.content(row.package?)?;
         let ContentKind::Package { format, hash } = content.kind else { return None };
         let document = stored::document(content);
@@ -203,7 +218,7 @@ impl PromptInputs {
             fence: open.fence,
             lease: open.lease,
             reason: self.words(row.reason),
-            reason_by: is_by_sender.then(|| row.from.agent.clone()),
+            reason_by: is_by_sender.then(|| self.speaker_of_reason()),
             is_own_package: is_own,
             rejected: rejected.map(|it| it.no),
             brings: open.brings,
@@ -211,6 +226,12 @@ impl PromptInputs {
             rejects_to: self.rejects_to(),
             asks: if may_ask { asked.agent.clone() } else { AgentId::human() },
         }
+    }
+
+    /// Work that came back is offered again with the words of the party that had sent it back.
+    fn speaker_of_reason(&self) -> AgentId {
+        let first = self.rows.iter().find(|it| it.reason == self.row.reason);
+        first.unwrap_or(&self.row).from.agent.clone()
     }
 
     fn rejects_to(&self) -> Option<AgentId> {
@@ -304,13 +325,14 @@ impl PromptInputs {
     /// What the step reported when its last attempt failed, unless that was work for another step.
     fn failed(&self) -> Option<FailedAttempt> {
         let (row, outcome, package) = self.failed_package()?;
-        let document = stored::document(self.texts.content(package)?)?;
+        let content = self.texts.content(package)?;
+        let document = stored::document(content)?;
         let before = self.gate_before().and_then(|it| it.follows);
         let is_this_work = self.attempts().contains(&row.no) || before == Some(row.no);
         if !is_this_work && View::of(&document).error.is_none() {
             return None;
         }
-        let words = said_in(&document);
+        let words = said_in(&document).unwrap_or_else(|| content.text.to_string());
         let (handoff, by) = (row.no, row.to.agent.clone());
         (!words.is_empty()).then(|| FailedAttempt { handoff, by, outcome, words: words.into() })
     }
@@ -391,7 +413,7 @@ impl PromptInputs {
     }
 
     /// How often this work went back on its edge.
-    fn rounds(&self) -> Vec<Round> {
+    pub(super) fn rounds(&self) -> Vec<Round> {
         let forward = &self.open.forward;
         let mut rounds: Vec<Round> = Vec::new();
         let mut is_counted = false;

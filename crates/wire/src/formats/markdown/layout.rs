@@ -2,7 +2,7 @@
 
 use baton_core::document::Node;
 
-use super::fences::{self, FencedBlock};
+use super::{MetadataPlace, find, front_matter};
 use crate::json;
 
 /// The prose, and the fence where it differs from ours.
@@ -16,17 +16,18 @@ pub(super) struct MarkdownLayout {
 }
 
 impl MarkdownLayout {
-    pub(super) fn of(text: &str, fence: &FencedBlock, metadata: &Node) -> Self {
-        let sign = sign_around(&text[fence.content.clone()], metadata);
-        let left = &text[..fence.content.start];
+    pub(super) fn of(text: &str, place: &MetadataPlace, metadata: &Node) -> Self {
+        let [fence_open, content, fence_close] = place.parts();
+        let sign = sign_around(&text[content.clone()], metadata);
+        let left = &text[..content.start];
         let (before, open) = match left.strip_suffix(our_open(&sign).as_str()) {
             Some(before) => (before, None),
-            None => (&text[..fence.open.start], Some(text[fence.open.clone()].to_owned())),
+            None => (&text[..fence_open.start], Some(text[fence_open].to_owned())),
         };
-        let right = &text[fence.content.end..];
+        let right = &text[content.end..];
         let (after, close) = match right.strip_prefix(our_close(&sign).as_str()) {
             Some(after) => (after, None),
-            None => (&text[fence.close.end..], Some(text[fence.close.clone()].to_owned())),
+            None => (&text[fence_close.end..], Some(text[fence_close].to_owned())),
         };
         Self { before: before.to_owned(), open, close, after: after.to_owned() }
     }
@@ -36,8 +37,17 @@ impl MarkdownLayout {
     }
 
     pub(super) fn print(&self, metadata: &Node) -> String {
-        let json = json::print_pretty(metadata);
+        let json = match &self.open {
+            Some(open) if front_matter::is_rule(open) => front_matter::print(metadata),
+            Some(_) | None => json::print_pretty(metadata),
+        };
         let sign = "`".repeat(fence_length(&json));
+        // A fence in a list item stays in it only while every line is as far to the right.
+        let indent = " ".repeat(self.open.as_deref().map_or(0, n_before_sign));
+        let json = match indent.as_str() {
+            "" => json,
+            indent => format!("{indent}{}", json.replace('\n', &format!("\n{indent}"))),
+        };
         let mut text = self.before.clone();
         match &self.open {
             Some(open) => text.push_str(open),
@@ -62,10 +72,14 @@ impl MarkdownLayout {
     /// True where the printed text would be read as this same layout.
     pub(super) fn is_faithful(&self, metadata: &Node) -> bool {
         let text = self.print(metadata);
-        let Some(fence) = fences::metadata(&text) else { return false };
-        Self::of(&text, &fence, metadata) == *self
-            && json::parse(&text[fence.content]).as_ref() == Ok(metadata)
+        let Some((place, read)) = find(&text) else { return false };
+        read.as_ref() == Ok(metadata) && Self::of(&text, &place, metadata) == *self
     }
+}
+
+/// How many characters of an opening line stand before the fence itself.
+fn n_before_sign(open: &str) -> usize {
+    open.find(['`', '~']).map_or(0, |it| open[..it].chars().count())
 }
 
 fn our_open(sign: &str) -> String {

@@ -24,6 +24,15 @@ fn prose_stands_beside_the_metadata_and_comes_back() {
         "```json\n[]\n```",
         r###"{"#markdown":{"open":"```json\n","close":"```","document":[]}}"###,
     );
+    // A fence in a list item, and front matter.
+    check_round_trip(
+        "1. Done\n\n   ```json\n   {\n     \"a\": 1\n   }\n   ```\n\nBye\n",
+        r###"{"#markdown":{"before":"1. Done\n\n","open":"   ```json\n","close":"   ```\n","after":"\nBye\n"},"a":1}"###,
+    );
+    check_round_trip(
+        "---\nfrom: analyst\nsteps:\n  - 1\n---\n\n# Done\n",
+        r###"{"#markdown":{"open":"---\n","close":"---\n","after":"\n# Done\n"},"from":"analyst","steps":[1]}"###,
+    );
     check_round_trip("## Metadata\n\n````json\n{\n  \"a\": \"```\"\n}\n````\n", r#"{"a":"```"}"#);
 }
 
@@ -87,7 +96,7 @@ fn without_metadata_nothing_is_guessed() {
         format!("{error}\n")
     };
     expect![[r#"
-        line 4, column 1: there is no metadata: end the text with a `## Metadata` heading and a fenced `json` block under it
+        line 4, column 1: there is no metadata: end the text with a `## Metadata` heading and a fenced `json` block under it, or begin it with front matter
         line 7, column 14: the metadata block is not JSON: found `.` where a value should stand
         line 4, column 1: the metadata block is not JSON: the text ends where `,` or `}` should follow
         line 3, column 8: the metadata block is not JSON: the key `a` stands here a second time

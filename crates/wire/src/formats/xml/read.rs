@@ -6,10 +6,11 @@ use baton_core::package::Format;
 use quick_xml::Reader as Parser;
 use quick_xml::errors::IllFormedError;
 use quick_xml::events::attributes::AttrError;
-use quick_xml::events::{BytesDecl, BytesStart, Event};
+use quick_xml::events::{BytesStart, Event};
 
 use super::assemble::{AssembledValue, ElementContent, ElementPart, Role, Written};
 use super::characters::{is_blank, is_legal, is_name, reference};
+use super::declaration::{self, DeclarationProblem};
 use super::marks::{self, XmlKind, XmlMarks};
 use super::{ITEM, ROOT};
 use crate::duplicates::first_duplicate;
@@ -84,13 +85,17 @@ impl XmlReader<'_> {
                 }
                 self.add_text(&text.xml10_content(), Written::Plainly)
             }
-            Event::CData(text) => self.add_text(&text.xml10_content(), Written::Expressly),
+            Event::CData(text) => {
+                self.check_within("a CDATA section")?;
+                self.add_text(&text.xml10_content(), Written::Expressly)
+            }
             Event::GeneralRef(name) => {
+                self.check_within("a reference")?;
                 let it = reference(&name).map_err(|why| self.bad_reference(&name, &why))?;
                 self.add_text(it.encode_utf8(&mut [0; 4]), Written::Expressly)
             }
-            Event::Comment(_) => Ok(()),
-            Event::Decl(declaration) => self.check_declaration(&declaration),
+            Event::Comment(text) => self.check_legal(&text),
+            Event::Decl(_) => self.check_declaration(),
             Event::PI(_) => Err(self.refused("processing instructions are not read; leave it out")),
             Event::DocType(_) => {
                 Err(self.refused("document types and entities are not read; leave `<!DOCTYPE` out"))
@@ -223,20 +228,26 @@ impl XmlReader<'_> {
         Ok(())
     }
 
-    fn check_declaration(&self, declaration: &BytesDecl<'_>) -> Result<(), FormatError> {
+    fn check_declaration(&self) -> Result<(), FormatError> {
         if self.start != 0 {
             return Err(self.syntax("`<?xml` may only stand at the very beginning"));
         }
-        if declaration.version().ok().as_deref() != Some("1.0") {
-            return Err(self.refused("only XML 1.0 is read"));
+        match declaration::problem(self.text) {
+            None => Ok(()),
+            Some(DeclarationProblem::Syntax(sentence)) => Err(self.syntax(sentence)),
+            Some(DeclarationProblem::Refused(sentence)) => Err(self.refused(sentence)),
         }
-        let encoding = declaration.encoding().transpose().ok().flatten();
-        let is_ours =
-            |it: &str| ["utf-8", "us-ascii"].iter().any(|ours| it.eq_ignore_ascii_case(ours));
-        if encoding.is_some_and(|it| !is_ours(&it)) {
-            return Err(self.refused("only UTF-8 is read"));
+    }
+
+    /// Outside of the root element there are only comments and blanks.
+    fn check_within(&self, what: &str) -> Result<(), FormatError> {
+        match (self.open.is_empty(), &self.root) {
+            (false, _) => Ok(()),
+            (true, Some(_)) => {
+                Err(self.syntax(&format!("{what} stands after the end of the root element")))
+            }
+            (true, None) => Err(self.syntax(&format!("{what} stands before the root element"))),
         }
-        Ok(())
     }
 
     fn end_of_text(mut self) -> Result<Node, FormatError> {

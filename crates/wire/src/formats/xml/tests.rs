@@ -184,6 +184,13 @@ fn what_is_not_well_formed_is_told_with_its_place() {
             "<a b='1'c='2'/>",
             "<a b='1' c\u{FEFF}='2'/>",
             " <?xml version='1.0'?><a/>",
+            "<?xml version='1.0' version='1.0'?><a/>",
+            "<?xml version='1.0' standalone=yes?><a/>",
+            "<a/><![CDATA[]]>",
+            "<![CDATA[]]><a/>",
+            "<a/>&#32;",
+            "<a><!-- \u{C} --></a>",
+            "<!-- \u{FFFF} --><a/>",
         ],
         &expect![[r#"
             xml_syntax: line 1, column 1: is not XML: there is no element
@@ -205,6 +212,13 @@ fn what_is_not_well_formed_is_told_with_its_place() {
             xml_syntax: line 1, column 1: is not XML: a blank has to stand between two attributes
             xml_syntax: line 1, column 1: is not XML: `cU+FEFF` is not the name of an attribute
             xml_syntax: line 1, column 2: is not XML: `<?xml` may only stand at the very beginning
+            xml_syntax: line 1, column 1: is not XML: the declaration has `version`, then `encoding`, then `standalone`, each at most once and with its value in quotes, and nothing else
+            xml_syntax: line 1, column 1: is not XML: the declaration has `version`, then `encoding`, then `standalone`, each at most once and with its value in quotes, and nothing else
+            xml_syntax: line 1, column 5: is not XML: a CDATA section stands after the end of the root element
+            xml_syntax: line 1, column 1: is not XML: a CDATA section stands before the root element
+            xml_syntax: line 1, column 5: is not XML: a reference stands after the end of the root element
+            xml_syntax: line 1, column 4: is not XML: U+000C is a character that XML may not hold
+            xml_syntax: line 1, column 1: is not XML: U+FFFF is a character that XML may not hold
         "#]],
     );
 }

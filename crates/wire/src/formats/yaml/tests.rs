@@ -122,7 +122,7 @@ fn what_is_not_read_is_told_with_its_place() {
         yaml_refused: line 1, column 3: a key has to be text, not a list or a map
         yaml_refused: line 2, column 1: a key is missing before the `:`
         yaml_refused: line 2, column 1: a key is missing before the `:`
-        yaml_syntax: line 1, column 1: is not YAML: YAML directives are disallowed
+        yaml_refused: line 1, column 1: directives are not read; leave the line with `%` out
         document_nul: line 1, column 4: the character U+0000 is refused everywhere
         document_nul: line 1, column 5: the character U+0000 is refused everywhere
     "#]]

@@ -46,12 +46,12 @@ steps:
 ",
         &expect![[r#"
             line 1, column 7: name: is `teams`, but the file is `team.yaml`; write `name: team`, or rename the file to `teams.yaml` [misnamed]
-            line 2, column 30: start.contract: there is no contract `story`; known: none [no_such_contract]
+            line 2, column 30: start.contract: there is no contract `story`; the workflow declares none, and no built-in one is called so [no_such_contract]
             line 4, column 18: steps.plan.agent: there is no agent `planer`; did you mean `planner`? `baton agent new planer` makes one [no_such_agent]
             line 4, column 32: steps.plan.on.succes: is not an outcome; did you mean `success`? [unknown_outcome]
             line 4, column 55: steps.plan.on.blocked.to: there is no step `nowhere`; known: plan, code, test; `complete` is the end of the run [no_such_step]
             line 5, column 35: steps.code.optional: is text, not `true` or `false` [wrong_type]
-            line 5, column 83: steps.code.on.success.contract: there is no contract `none`; known: none [no_such_contract]
+            line 5, column 83: steps.code.on.success.contract: there is no contract `none`; the workflow declares none, and no built-in one is called so [no_such_contract]
             line 6, column 19: steps.test.agents: names no agent [no_agent]
             line 6, column 50: steps.test.on.failure.about: is not a key here; known: `to`, `back`, `contract`, `profile`, `rounds`, `min_score`, `gate` [unknown_key]
             line 6, column 60: steps.test.on.failure.b: is not a key here; text with a comma needs quotes around it in `{ ... }` [unknown_key]"#]],

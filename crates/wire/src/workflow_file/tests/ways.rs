@@ -127,11 +127,11 @@ contracts:
   in: {}
 ",
         &expect![[r#"
-            line 2, column 13: escalation: there is no contract `nothing`; known: in [no_such_contract]
+            line 2, column 13: escalation: there is no contract `nothing`; known: in, and no built-in one is called so [no_such_contract]
             line 8, column 9: steps.work.delegates[0]: `human` is reserved and cannot be a delegate [reserved_agent]
-            line 12, column 18: steps.work.delegates[2].returns: there is no contract `out`; known: in [no_such_contract]
+            line 12, column 18: steps.work.delegates[2].returns: there is no contract `out`; known: in, and no built-in one is called so [no_such_contract]
             line 16, column 17: steps.work.on.success[0].gate.checks: an automatic gate needs checks that could pass [no_checks]
-            line 18, column 21: steps.work.on.success[1].contract: there is no contract `out`; known: in [no_such_contract]
+            line 18, column 21: steps.work.on.success[1].contract: there is no contract `out`; known: in, and no built-in one is called so [no_such_contract]
             line 19, column 11: steps.work.on.success[1].gate: an advisory gate at the end would be over at once: nothing goes on after it [advisory_at_end]
             line 23, column 25: steps.work.on.success[1].gate.options.question: an advisory gate takes `approve` and `reject` only: nothing waits for it [useless_option]
             line 24, column 13: steps.work.on.success[1].gate.checks: only an automatic gate has checks [useless_checks]

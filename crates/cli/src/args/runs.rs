@@ -1,0 +1,105 @@
+//! What may be typed after `baton run`.
+
+use clap::Subcommand;
+
+use super::WriteArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunCommand {
+    /// Start a story: offer it to the first agent of its workflow
+    Start {
+        /// The story's key [default: the next story that is ready]
+        story: Option<String>,
+        /// Make the story if there is none of that key
+        #[arg(long, requires = "story")]
+        new_story: bool,
+        /// Start a story that is finished once more, without asking
+        #[arg(long, requires = "story")]
+        again: bool,
+        /// The workflow that it goes through [default: the project's]
+        #[arg(long, value_name = "WORKFLOW")]
+        workflow: Option<String>,
+        /// The agent that gets it, where the first step has several
+        #[arg(long, value_name = "AGENT")]
+        to: Option<String>,
+        /// Begin at this step; the gates before it are recorded as waived by you
+        #[arg(long, value_name = "STEP", requires = "reason", requires = "story")]
+        at: Option<String>,
+        /// Why it starts, or why there
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// List runs: the open ones, or all
+    #[command(visible_alias = "ls")]
+    List {
+        /// Also those that are completed or cancelled
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show one run with its handoffs
+    Show {
+        /// The run, by its number, its id or its story
+        run: String,
+    },
+    /// Let nothing begin; what is held may finish
+    Pause {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// Go on after a pause
+    Resume {
+        /// The run, by its number, its id or its story
+        run: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// End a run and everything open in it
+    Cancel {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// Send a run back to a step that it has been at
+    Goto {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// The step, by its name
+        step: String,
+        /// Why; the agent there reads it
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// Pass over the optional step that the baton is at
+    Skip {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// Cancel what is pending in a run; questions to people are kept
+    Cleanup {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+}

@@ -1,0 +1,203 @@
+//! The forms in which a person answers, or starts a story. The script sends them as JSON to the API;
+//! without it the commands to type are shown, and the buttons are not.
+//!
+//! A button says where it sends (`data-send`) and what (`data-body`); the fields of its form that have
+//! a name and a value are added to that.
+
+use baton_core::names::StoryKey;
+use baton_core::run::HandoffNo;
+use baton_views::{InboxChoice, InboxItem, Then, Waits};
+use serde_json::json;
+
+use super::html::Html;
+use super::inbox::AskedPerson;
+
+/// As long as a comment, and as a reason, may be.
+const MOST_COMMENT: u64 = 10_000;
+const MOST_REASON: u64 = 1_000;
+
+/// The answers that the gate has, each with its consequence.
+pub(super) fn render(html: &mut Html, asked: &AskedPerson) {
+    let item = &asked.item;
+    let Some(form) = Form::of(item) else { return };
+    html.raw("<form class=\"say\" id=\"say-").text(&form.id).raw("\">");
+    if let Some(field) = form.words {
+        html.raw("<p class=\"with-script\"><label for=\"words-").text(&form.id).raw("\">");
+        html.raw(field.label).raw("</label><textarea id=\"words-").text(&form.id);
+        html.raw("\" name=\"").raw(field.name).raw("\" rows=\"2\" maxlength=\"");
+        html.number(field.most).raw("\"></textarea></p>");
+    }
+    html.raw("<dl class=\"choices\">");
+    for choice in &item.choices {
+        html.raw("<div><dt>");
+        button(html, asked, &form, choice);
+        html.raw("<code>").text(&item.command(choice)).raw("</code></dt><dd>");
+        html.words(&item.consequence(choice)).raw("</dd></div>");
+    }
+    html.raw("</dl><p class=\"answered\" id=\"answered-").text(&form.id);
+    html.raw("\" role=\"alert\" hidden></p></form>");
+}
+
+/// The button that starts a story.
+pub(super) fn start(html: &mut Html, key: &StoryKey) {
+    let id = baton_views::in_url(key.as_str());
+    html.raw("<form class=\"say start with-script\" id=\"say-").attribute(&id);
+    html.raw("\"><button type=\"submit\" value=\"start\" data-send=\"/api/v1/runs\" data-body=\"");
+    html.attribute(&ascii_json(&json!({ "story": key.as_str() }))).raw("\">Start</button>");
+    html.raw("<p class=\"answered\" id=\"answered-").attribute(&id);
+    html.raw("\" role=\"alert\" hidden></p></form>");
+}
+
+/// Where the form of an item sends its answers to.
+struct Form {
+    /// Unique on the page.
+    id: String,
+    /// None where no answer takes words.
+    words: Option<WordsField>,
+    target: Target,
+}
+
+enum Target {
+    /// The number of the handoff that asks.
+    Handoff(u64),
+    /// The number of the run whose baton is loose.
+    LooseRun(u64),
+}
+
+#[derive(Clone, Copy)]
+struct WordsField {
+    label: &'static str,
+    /// The member of the body.
+    name: &'static str,
+    most: u64,
+}
+
+impl Form {
+    fn of(item: &InboxItem) -> Option<Self> {
+        let run = item.run.number;
+        let words = |label, name, most| Some(WordsField { label, name, most });
+        match &item.why {
+            Waits::Gate { handoff, .. } => {
+                let number = number(item, *handoff)?;
+                let words = words("Your comment", "comment", MOST_COMMENT);
+                Some(Self { id: number.to_string(), words, target: Target::Handoff(number) })
+            }
+            Waits::Question { handoff, .. } => {
+                let number = number(item, *handoff)?;
+                let words = words("Your answer", "comment", MOST_COMMENT);
+                Some(Self { id: number.to_string(), words, target: Target::Handoff(number) })
+            }
+            Waits::Loose { .. } => {
+                let words = words("Your reason", "reason", MOST_REASON);
+                Some(Self { id: format!("run-{run}"), words, target: Target::LooseRun(run) })
+            }
+        }
+    }
+
+    fn path(&self, choice: &InboxChoice) -> String {
+        match self.target {
+            Target::Handoff(number) => format!("/api/v1/inbox/{number}/answer"),
+            Target::LooseRun(_) if choice.name == "start" => "/api/v1/runs".to_owned(),
+            Target::LooseRun(run) => format!("/api/v1/runs/{run}/{}", choice.name),
+        }
+    }
+
+    fn body(&self, item: &InboxItem, choice: &InboxChoice) -> String {
+        ascii_json(&match self.target {
+            Target::Handoff(_) => json!({ "answer": choice.name }),
+            Target::LooseRun(_) if choice.name == "start" => {
+                json!({ "story": item.run.run.story.as_str() })
+            }
+            Target::LooseRun(_) => json!({}),
+        })
+    }
+}
+
+fn number(item: &InboxItem, no: HandoffNo) -> Option<u64> {
+    item.trail.iter().find(|it| it.no == no).map(|it| it.number)
+}
+
+/// With what the answer needs besides words: an agent, or a package.
+fn button(html: &mut Html, asked: &AskedPerson, form: &Form, choice: &InboxChoice) {
+    match choice.name {
+        "hand_to" => {
+            html.raw("<label class=\"with-script\">Agent <select name=\"toAgent\" id=\"agent-");
+            html.text(&form.id).raw("\">");
+            for agent in &asked.agents {
+                html.raw("<option>").text(agent.as_str()).raw("</option>");
+            }
+            html.raw("</select></label>");
+        }
+        "modify" => {
+            html.raw("<details class=\"with-script\" id=\"modify-").text(&form.id);
+            html.raw("\"><summary>Edit the package</summary><label for=\"package-").text(&form.id);
+            html.raw("\">The package, as JSON</label><textarea name=\"package\" id=\"package-");
+            html.text(&form.id).raw("\" rows=\"12\" spellcheck=\"false\"");
+            if let Target::Handoff(number) = form.target {
+                html.raw(" data-from=\"/api/v1/handoffs/").number(number).raw("/package\"");
+            }
+            html.raw("></textarea>");
+        }
+        _ => {}
+    }
+    html.raw("<button type=\"submit\" class=\"with-script\" id=\"").raw(choice.name).raw("-");
+    html.text(&form.id).raw("\" value=\"").raw(choice.name);
+    html.raw("\" data-send=\"").attribute(&form.path(choice));
+    html.raw("\" data-body=\"").attribute(&form.body(&asked.item, choice)).raw("\"");
+    if choice.needs_words {
+        html.raw(" data-needs=\"words\"");
+    }
+    if matches!(choice.then, Then::Refused { .. }) {
+        html.raw(" disabled");
+    }
+    html.raw(">").raw(label(choice.name)).raw("</button>");
+    if choice.name == "modify" {
+        html.raw("</details>");
+    }
+}
+
+fn label(choice: &'static str) -> &'static str {
+    match choice {
+        "answer" => "Answer",
+        "approve" => "Approve",
+        "reject" => "Reject",
+        "question" => "Ask first",
+        "modify" => "Hand on this package",
+        "continue" => "Continue",
+        "accept" => "Accept as it is",
+        "hand_to" => "Hand to this agent",
+        "abort" => "Abort the run",
+        "start" => "Start again",
+        "cancel" => "Cancel the run",
+        other => other,
+    }
+}
+
+/// JSON in plain ASCII, so that a character which cannot be seen is still sent as it is.
+fn ascii_json(body: &serde_json::Value) -> String {
+    let mut ascii = String::new();
+    for it in body.to_string().chars() {
+        if it.is_ascii() {
+            ascii.push(it);
+        } else {
+            let mut units = [0; 2];
+            for unit in it.encode_utf16(&mut units) {
+                ascii.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    ascii
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_ascii_and_reads_as_it_was_written() {
+        let body = json!({ "story": "a\u{202e}é🎉\"<b>\n" });
+        let ascii = ascii_json(&body);
+        assert!(ascii.is_ascii(), "{ascii}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&ascii).unwrap(), body);
+    }
+}

@@ -1,0 +1,59 @@
+//! The stories that have not begun.
+
+use baton_engine::EngineError;
+use baton_store::{StoryFilter, StoryRow};
+use baton_views::in_url;
+
+use super::answer_form;
+use super::html::Html;
+use crate::scope::RequestScope;
+
+const MOST: usize = 20;
+/// Rows per read, and reads per page: where nearly all stories have begun, the rest is only counted.
+const AT_ONCE: u32 = 50;
+const MOST_READS: usize = 4;
+
+pub(super) async fn render(html: &mut Html, app: &RequestScope) -> Result<(), EngineError> {
+    let n_waiting = app.read().count_stories().await?.n_to_begin;
+    if n_waiting == 0 {
+        return Ok(());
+    }
+    let rows = first_waiting(app).await?;
+    html.raw(
+        "<section class=\"backlog\" data-key=\"backlog\"><h2>Not begun <span class=\"count\">",
+    );
+    html.number(n_waiting).raw("</span></h2><ul>");
+    for row in &rows {
+        let key = &row.story.key;
+        html.raw("<li><a href=\"/stories/").attribute(&in_url(key.as_str())).raw("\">");
+        html.name(&row.story.title).raw("</a>");
+        if row.story.title != key.as_str() {
+            html.raw(" <code>").words(key.as_str()).raw("</code>");
+        }
+        answer_form::start(html, key);
+        html.raw("</li>");
+    }
+    html.raw("</ul>");
+    if (rows.len() as u64) < n_waiting {
+        html.raw("<p>And ").number(n_waiting - rows.len() as u64);
+        html.raw(" more: <code>baton story list</code> has them all.</p>");
+    }
+    html.raw("</section>");
+    Ok(())
+}
+
+async fn first_waiting(app: &RequestScope) -> Result<Vec<StoryRow>, EngineError> {
+    let mut waiting = Vec::new();
+    let mut after = None;
+    for _ in 0..MOST_READS {
+        let rows = app.read().stories(&StoryFilter { after, limit: AT_ONCE }).await?;
+        let is_last = rows.len() < AT_ONCE as usize;
+        after = rows.last().map(|it| it.story.key.clone());
+        waiting.extend(rows.into_iter().filter(|it| it.latest.is_none()));
+        if is_last || waiting.len() >= MOST {
+            break;
+        }
+    }
+    waiting.truncate(MOST);
+    Ok(waiting)
+}
