@@ -249,6 +249,12 @@ mod tests {
     fn every_problem_has_its_place() {
         let text = "agents:\n  a:\n    - { wite: x }\n    - { write: { file: ../x, text: y } }\n    - { say: a, wait: 1s }\n    - { exit: 300 }\n    - { hand_on: { to: B, by: post } }\n";
         let lines: Vec<String> = parse(text).unwrap_err().iter().map(ToString::to_string).collect();
-        expect![[r#""#]].assert_eq(&lines.join("\n"));
+        expect![[r#"
+            line 3, column 7: agents.a[0]: does nothing: say one of say, wait, write, append, replace, remove, run, try, commit, hand_on, reject, ask, answer, print, exit, die, hang [no_action]
+            line 3, column 9: agents.a[0].wite: is not a key here; did you mean `write`? [unknown_key]
+            line 4, column 24: agents.a[1].write.file: `../x` is not a file inside the workspace [bad_file]
+            line 5, column 7: agents.a[2]: does two things at once: write one in each item [not_both]
+            line 6, column 15: agents.a[3].exit: must be a whole number from 0 to 255 [wrong_number]
+            line 7, column 31: agents.a[4].hand_on.by: cannot be `post`; known: `http`, `cli`, `block`, `file` [wrong_value]"#]].assert_eq(&lines.join("\n"));
     }
 }

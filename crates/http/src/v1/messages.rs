@@ -40,6 +40,8 @@ pub(super) async fn list(
 }
 
 /// Posts a message to a run: nothing moves.
+///
+/// What an agent or a program says while it works. A run that is over takes none.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/messages", operation_id = "postMessage",
     tag = "events",
     params(RunCommandParams),

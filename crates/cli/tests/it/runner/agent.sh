@@ -50,6 +50,10 @@ case $1 in
             *) printf '```baton\n{"action":"create","storyId":"%s","fromAgent":"%s","toAgent":"nobody-here","payload":{}}\n```\n' "$STORY_ID" "$BATON_AGENT" ;;
         esac
         ;;
+    rewrites)
+        echo 'touch evil' > tools/agent.sh
+        create
+        ;;
     environment) env > "$OUTPUT_DIRECTORY/environment"; create ;;
     slow) sleep 2; create ;;
     *) echo "no such way: $1" >&2; exit 2 ;;

@@ -51,16 +51,12 @@ fn a_cloned_repository_starts_nothing_before_it_is_trusted_nor_after_a_change() 
 
 #[test]
 fn an_agent_cannot_change_what_the_next_one_is_started_by() {
-    let workshop = Workshop::new("curl", "");
+    let workshop = Workshop::new("rewrites", "");
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
-    // The agents ran in the worktree, which has a copy of their program of its own.
     let tree = workshop.ok(&["workspace", "path", "s1"]);
-    let copy = std::path::Path::new(tree.trim()).join("tools/agent.sh");
-    std::fs::write(&copy, "touch evil\n").unwrap();
-    let run = workshop.json(&["run", "start", "s1"]);
-    assert_eq!(run["success"], true, "{run}");
-    workshop.until_completed("s1");
-    assert!(!std::path::Path::new(tree.trim()).join("evil").exists());
+    let tree = std::path::Path::new(tree.trim());
+    assert_eq!(std::fs::read_to_string(tree.join("tools/agent.sh")).unwrap(), "touch evil\n");
+    assert!(!tree.join("evil").exists(), "the project's own program was started, not the folder's");
 }
