@@ -70,12 +70,12 @@ pub(crate) fn trust_list() -> Result<TrustList, Failure> {
 }
 
 /// What a project would start, and what of that the user has allowed.
-pub(crate) struct Trust {
+pub(crate) struct ProjectTrust {
     pub(crate) wanted: Programs,
     pub(crate) allowed: Programs,
 }
 
-impl Trust {
+impl ProjectTrust {
     pub(crate) fn of(project: &Project) -> Result<Self, Failure> {
         let wanted = Programs::of(&project.dir, &project.file.runner);
         if wanted.is_empty() {
@@ -95,7 +95,7 @@ pub(crate) fn allow(project: &Project, programs: &Programs) -> Result<(), Failur
 }
 
 /// What would be started if it were trusted, a line each.
-pub(crate) fn tell_untrusted(trust: &Trust) {
+pub(crate) fn tell_untrusted(trust: &ProjectTrust) {
     show::note(&format!(
         "{} no agents are run: this project would start what you have not allowed yet",
         show::warn("careful:")
@@ -132,7 +132,7 @@ pub(crate) fn options(
         agents,
         env: environment(),
         program,
-        trusted: Trust::of(project)?.allowed,
+        trusted: ProjectTrust::of(project)?.allowed,
     })
 }
 

@@ -14,7 +14,7 @@ use crate::client::ApiFailure;
 use crate::executor::{AttemptBrief, executor};
 use crate::process::{RunningProgram, end_orphans};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, PROMPT, WRITTEN};
-use crate::result::{LeftBehind, correction, correction_of_broken, left_behind};
+use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
 use crate::supervise::{Supervised, supervise};
 use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord};
 
@@ -176,16 +176,16 @@ impl AttemptRun {
             self.reach(AttemptStage::AgentFinished)?;
             match self.result(&ended.output).await? {
                 ResultOrCorrection::Result(result) => return Ok(Ok(result)),
-                ResultOrCorrection::Correction(told) if round == 1 => {
+                ResultOrCorrection::Correction(refused) if round == 1 => {
                     self.say(format!(
                         "`{}` handed on what was refused, and gets it back once",
                         self.record.agent
                     ))
                     .await;
-                    text = told.prompt(&text);
+                    text = refused.prompt(&text);
                 }
-                ResultOrCorrection::Correction(told) => {
-                    let why = format!("its handoff was refused twice: {}", told.why());
+                ResultOrCorrection::Correction(refused) => {
+                    let why = format!("its handoff was refused twice: {}", refused.why());
                     return Ok(Ok(AttemptResult::Failed(why)));
                 }
             }
@@ -287,8 +287,8 @@ impl AttemptRun {
         match self.result(&String::from_utf8_lossy(&output)).await? {
             ResultOrCorrection::Result(result) => Ok(result),
             // The agent is not there any more, so it cannot correct it.
-            ResultOrCorrection::Correction(told) => {
-                Ok(AttemptResult::Failed(format!("its handoff was refused: {}", told.why())))
+            ResultOrCorrection::Correction(refused) => {
+                Ok(AttemptResult::Failed(format!("its handoff was refused: {}", refused.why())))
             }
         }
     }
@@ -329,7 +329,7 @@ impl AttemptRun {
             LeftBehind::Nothing => {
                 Ok(Result(AttemptResult::Failed(without_handing_off(end.as_ref()))))
             }
-            LeftBehind::Broken { why } => Ok(Correction(Told::Broken(why))),
+            LeftBehind::Broken { why } => Ok(Correction(RefusedDocument::Broken(why))),
             LeftBehind::Document(left) => {
                 let name = format!("result-{}", self.record.round);
                 let key = &self.record.key;
@@ -343,7 +343,9 @@ impl AttemptRun {
                             "its last document is a note of progress, not a handoff".to_owned();
                         Ok(Result(AttemptResult::Failed(why)))
                     }
-                    Err(ApiFailure::Refused(problem)) => Ok(Correction(Told::Refused(problem))),
+                    Err(ApiFailure::Refused(problem)) => {
+                        Ok(Correction(RefusedDocument::Refused(problem)))
+                    }
                     Err(error @ ApiFailure::Unreachable(_)) => Err(error.into()),
                 }
             }
@@ -455,29 +457,7 @@ impl AttemptRun {
 
 enum ResultOrCorrection {
     Result(AttemptResult),
-    Correction(Told),
-}
-
-/// Why a document was not taken.
-enum Told {
-    Refused(Box<baton_api::ProblemDocument>),
-    Broken(String),
-}
-
-impl Told {
-    fn prompt(&self, prompt: &str) -> String {
-        match self {
-            Self::Refused(problem) => correction(prompt, problem),
-            Self::Broken(why) => correction_of_broken(prompt, why),
-        }
-    }
-
-    fn why(&self) -> &str {
-        match self {
-            Self::Refused(problem) => &problem.detail,
-            Self::Broken(why) => why,
-        }
-    }
+    Correction(RefusedDocument),
 }
 
 /// What an attempt has to know of the one before it.
@@ -492,23 +472,4 @@ fn note(workspace: &WorkspaceRecord) -> String {
 /// Heartbeats go out four times within a lease.
 pub(crate) fn heartbeat_every(lease_seconds: u32) -> Duration {
     Duration::from_secs(lease_seconds.into()) / 4
-}
-
-fn without_handing_off(end: Option<&AgentEnd>) -> String {
-    match end {
-        Some(AgentEnd::TimedOut { seconds }) => {
-            format!("did not end within {seconds} s, and was ended")
-        }
-        Some(AgentEnd::TooMuchOutput { bytes }) => {
-            format!("printed more than {bytes} bytes, and was ended")
-        }
-        Some(AgentEnd::Exited { signal: Some(signal), .. }) => {
-            format!("was ended by signal {signal} without handing off")
-        }
-        Some(AgentEnd::Exited { code: Some(code), .. }) => {
-            format!("exited without handing off (exit code {code})")
-        }
-        Some(AgentEnd::Exited { .. } | AgentEnd::Over | AgentEnd::Lost | AgentEnd::Stopped)
-        | None => "exited without handing off".to_owned(),
-    }
 }

@@ -11,6 +11,7 @@ use baton_wire::extract::{ExtractError, extract_one};
 use baton_wire::formats;
 
 use crate::output::plain;
+use crate::record::AgentEnd;
 
 /// A document that an agent left for the runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,8 +98,34 @@ fn newest_markdown(written: &Dir) -> Option<LeftDocument> {
     found.iter().rev().find_map(|(_, path)| read(path))
 }
 
-/// What the agent is told when its document was refused: the problems, and how it would pass.
-pub(crate) fn correction(prompt: &str, problem: &ProblemDocument) -> String {
+/// A document that was not taken.
+pub(crate) enum RefusedDocument {
+    Refused(Box<ProblemDocument>),
+    Broken(String),
+}
+
+impl RefusedDocument {
+    /// The prompt with what is wrong, and how it would pass.
+    pub(crate) fn prompt(&self, prompt: &str) -> String {
+        match self {
+            Self::Refused(problem) => correction(prompt, problem),
+            Self::Broken(why) => format!(
+                "{prompt}\n\n# Your handoff cannot be read\n\nYou have done the work, and printed a handoff \
+                 that cannot be read: {why}. Do not do the work again. Print the handoff once more as one \
+                 block, and nothing after it.\n"
+            ),
+        }
+    }
+
+    pub(crate) fn why(&self) -> &str {
+        match self {
+            Self::Refused(problem) => &problem.detail,
+            Self::Broken(why) => why,
+        }
+    }
+}
+
+fn correction(prompt: &str, problem: &ProblemDocument) -> String {
     let mut text = format!(
         "{prompt}\n\n# Your handoff was refused\n\nYou have done the work, and handed on what breaks the \
          rules. Do not do the work again. Print the corrected handoff as one block, and nothing after \
@@ -116,13 +143,24 @@ pub(crate) fn correction(prompt: &str, problem: &ProblemDocument) -> String {
     text
 }
 
-/// As [`correction`], for a document that cannot be read.
-pub(crate) fn correction_of_broken(prompt: &str, why: &str) -> String {
-    format!(
-        "{prompt}\n\n# Your handoff cannot be read\n\nYou have done the work, and printed a handoff that \
-         cannot be read: {why}. Do not do the work again. Print the handoff once more as one block, and \
-         nothing after it.\n"
-    )
+/// Why an attempt has no result.
+pub(crate) fn without_handing_off(end: Option<&AgentEnd>) -> String {
+    match end {
+        Some(AgentEnd::TimedOut { seconds }) => {
+            format!("did not end within {seconds} s, and was ended")
+        }
+        Some(AgentEnd::TooMuchOutput { bytes }) => {
+            format!("printed more than {bytes} bytes, and was ended")
+        }
+        Some(AgentEnd::Exited { signal: Some(signal), .. }) => {
+            format!("was ended by signal {signal} without handing off")
+        }
+        Some(AgentEnd::Exited { code: Some(code), .. }) => {
+            format!("exited without handing off (exit code {code})")
+        }
+        Some(AgentEnd::Exited { .. } | AgentEnd::Over | AgentEnd::Lost | AgentEnd::Stopped)
+        | None => "exited without handing off".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::args::{Cli, RunnerArgs, RunnerCommand};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
-use crate::runners::{OverNetwork, Trust, credential, options, tell_untrusted};
+use crate::runners::{OverNetwork, ProjectTrust, credential, options, tell_untrusted};
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
                        in `.baton/baton.toml`";
         return Err(Failure::NotFound(message.to_owned()));
     }
-    let trust = Trust::of(&project)?;
+    let trust = ProjectTrust::of(&project)?;
     if !trust.is_given() {
         tell_untrusted(&trust);
         return Err(Failure::Untrusted("nothing is started before it is trusted".to_owned()));
@@ -61,7 +61,7 @@ async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
 
 fn tell_status(cli: &Cli) -> Result<(), Failure> {
     let project = Project::of(cli)?;
-    let trust = Trust::of(&project)?;
+    let trust = ProjectTrust::of(&project)?;
     let status = status(&project.data_dir()?)?;
     match cli.format() {
         OutputFormat::Json => show::answer_as(&status_json(&status, trust.is_given())),
@@ -82,7 +82,7 @@ fn status_json(status: &RunnerStatus, is_trusted: bool) -> serde_json::Value {
     })
 }
 
-fn show_status(project: &Project, status: &RunnerStatus, trust: &Trust) {
+fn show_status(project: &Project, status: &RunnerStatus, trust: &ProjectTrust) {
     let settings = &project.file.runner;
     match status.pid {
         Some(pid) => show::answer(&format!("a runner is at work (process {pid})")),

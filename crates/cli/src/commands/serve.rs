@@ -15,7 +15,7 @@ use crate::args::{Cli, Serve};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
-use crate::runners::{InProcess, Trust, options, runner_key, tell_untrusted};
+use crate::runners::{InProcess, ProjectTrust, options, runner_key, tell_untrusted};
 use crate::session::{Purpose, Session};
 use crate::show;
 
@@ -100,7 +100,7 @@ async fn open_runner(
     url: String,
     key: &RunnerKey,
 ) -> Result<Option<Runner>, Failure> {
-    let trust = Trust::of(&session.project)?;
+    let trust = ProjectTrust::of(&session.project)?;
     if !trust.is_given() {
         tell_untrusted(&trust);
         return Ok(None);

@@ -7,12 +7,12 @@ use baton_runner::TrustChange;
 use crate::args::{Cli, TrustArgs};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::runners::{Trust, allow};
+use crate::runners::{ProjectTrust, allow};
 use crate::show;
 
 pub(crate) fn run(cli: &Cli, args: &TrustArgs) -> Result<(), Failure> {
     let project = Project::of(cli)?;
-    let trust = Trust::of(&project)?;
+    let trust = ProjectTrust::of(&project)?;
     if trust.wanted.is_empty() {
         show::answer("this project starts no programs");
         return Ok(());
