@@ -125,28 +125,29 @@ impl Engine {
             return Err(other(attempt, own, command.name()));
         }
         let is_live = held.is_some_and(|it| it.fence == attempt.fence && it.lease.is_some());
-        match command {
-            // The rules compare the fence of the others.
+        // The rules compare the fence of the others.
+        let is_unfenced = matches!(
+            command,
             Command::Accept(_) | Command::Record(_) | Command::Post { .. } | Command::Signal(_)
-                if !is_live =>
-            {
-                let current = held.map(|it| it.fence);
-                let lost = Refusal::StaleFence { handoff: own, fence: attempt.fence, current };
-                Err(EngineError::refused(lost))
+        );
+        if is_unfenced && !is_live {
+            let current = held.map(|it| it.fence);
+            let lost = Refusal::StaleFence { handoff: own, fence: attempt.fence, current };
+            return Err(EngineError::refused(lost));
+        }
+        let Command::Accept(accept) = command else {
+            return Ok(AttemptCommand::CarryOut(fenced(command, attempt, own)));
+        };
+        let (by, fence) = (Some(attempt.agent.clone()), Some(attempt.fence));
+        match said(&accept) {
+            None => self.accepted(run, own, attempt.fence).await,
+            Some(Said::Asks(question)) => {
+                let clarify = Clarify { handoff: own, by, question, fence };
+                Ok(AttemptCommand::CarryOut(Command::Clarify(clarify)))
             }
-            Command::Accept(accept) => match said(&accept) {
-                None => self.accepted(run, own, attempt.fence).await,
-                Some(Said::Asks(question)) => {
-                    let (by, fence) = (Some(attempt.agent.clone()), Some(attempt.fence));
-                    let clarify = Clarify { handoff: own, by, question, fence };
-                    Ok(AttemptCommand::CarryOut(Command::Clarify(clarify)))
-                }
-                Some(Said::Restates(words)) => {
-                    let by = Some(attempt.agent.clone());
-                    Ok(AttemptCommand::CarryOut(Command::Post { by, words }))
-                }
-            },
-            command => Ok(AttemptCommand::CarryOut(fenced(command, attempt, own))),
+            Some(Said::Restates(words)) => {
+                Ok(AttemptCommand::CarryOut(Command::Post { by, words }))
+            }
         }
     }
 
