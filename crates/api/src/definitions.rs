@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use baton_core::names::WorkflowName;
-use baton_core::workflow::{Delegate, Edge, EdgeGate, Step, Target, Workflow};
+use baton_core::workflow::{
+    BlockerRouting, Delegate, Edge, EdgeGate, ResolverRow, Step, Target, Workflow,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::word::{GateKindWord, OutcomeWord};
+use crate::word::{GateKindWord, ModeWord, OutcomeWord};
 
 /// A workflow: its steps, and the edges between them.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -23,6 +25,15 @@ pub struct WorkflowDocument {
     pub start: EdgeDocument,
     pub steps: Vec<StepDocument>,
     pub escalation: Option<String>,
+    /// The modes that a run of it can have.
+    #[serde(default)]
+    pub modes: Vec<ModeWord>,
+    /// The domain of agents whose name begins with none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// Who resolves what blocks a step. Omitted if it is always a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routing: Vec<BlockerRouteDocument>,
     /// The names of its contracts.
     pub contracts: Vec<String>,
 }
@@ -37,6 +48,9 @@ pub struct StepDocument {
     /// The title of the work at this step.
     pub phase: String,
     pub is_optional: bool,
+    /// How many runs may be at the step at once, for runners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
     pub delegates: Vec<DelegateDocument>,
     pub edges: Vec<EdgeDocument>,
 }
@@ -60,6 +74,34 @@ pub struct EdgeDocument {
     pub is_back: bool,
     pub contract: Option<String>,
     pub gate: Option<EdgeGateDocument>,
+    /// The modes of a run in which a person approves the work before it goes this way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ask_in: Vec<ModeWord>,
+    /// The number in a package below which a person approves the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask_below: Option<ApprovalThresholdDocument>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = ApprovalThreshold)]
+pub struct ApprovalThresholdDocument {
+    /// Where the package has the number.
+    pub field: String,
+    /// As the workflow writes it.
+    #[schema(example = "0.7")]
+    pub value: String,
+}
+
+/// Who resolves a blocker.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = BlockerRoute)]
+pub struct BlockerRouteDocument {
+    /// The `blocked_reason` of a document.
+    pub reason: String,
+    /// The domain of the blocked agent; null for every other.
+    pub domain: Option<String>,
+    /// An agent, or `human`.
+    pub agent: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -86,9 +128,24 @@ impl WorkflowDocument {
             start: EdgeDocument::from(&workflow.start),
             steps: workflow.steps.iter().map(StepDocument::from).collect(),
             escalation: workflow.escalation.clone(),
+            modes: workflow.modes().into_iter().map(Into::into).collect(),
+            domain: workflow.routing.domain.clone(),
+            routing: routes(&workflow.routing),
             contracts: workflow.contracts.iter().map(|it| it.name.clone()).collect(),
         }
     }
+}
+
+fn routes(routing: &BlockerRouting) -> Vec<BlockerRouteDocument> {
+    let of_row = |row| {
+        let row: &ResolverRow = row;
+        row.resolvers.iter().map(move |it| BlockerRouteDocument {
+            reason: row.reason.clone(),
+            domain: it.domain.clone(),
+            agent: it.agent.to_string(),
+        })
+    };
+    routing.rows.iter().flat_map(of_row).collect()
 }
 
 impl From<&Step> for StepDocument {
@@ -99,6 +156,7 @@ impl From<&Step> for StepDocument {
             agents: step.agents.iter().map(ToString::to_string).collect(),
             phase: step.phase.clone(),
             is_optional: step.is_optional,
+            at_once: step.at_once,
             delegates: step.delegates.iter().map(DelegateDocument::from).collect(),
             edges: step.edges.iter().map(EdgeDocument::from).collect(),
         }
@@ -126,6 +184,11 @@ impl From<&Edge> for EdgeDocument {
             is_back: edge.is_back,
             contract: edge.contract.clone(),
             gate: edge.gate.as_ref().map(EdgeGateDocument::from),
+            ask_in: edge.ask_in.iter().map(|it| (*it).into()).collect(),
+            ask_below: edge.threshold.as_ref().map(|it| ApprovalThresholdDocument {
+                field: it.field.clone(),
+                value: it.below.as_str().to_owned(),
+            }),
         }
     }
 }

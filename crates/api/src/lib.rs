@@ -40,7 +40,8 @@ pub use crate::command_result::{
 };
 pub use crate::decisions::DecisionDocument;
 pub use crate::definitions::{
-    DelegateDocument, EdgeDocument, EdgeGateDocument, StepDocument, WorkflowDocument,
+    ApprovalThresholdDocument, BlockerRouteDocument, DelegateDocument, EdgeDocument,
+    EdgeGateDocument, StepDocument, WorkflowDocument,
 };
 pub use crate::error_pages::{ERROR_PAGES, error_page};
 pub use crate::events::EventDocument;
@@ -61,13 +62,15 @@ pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
 pub use crate::runs::{
-    Because, Goto, Nothing, PassedGateDocument, RunDetail, RunDocument, StartRequest, Why,
+    Because, Goto, Nothing, PassedGateDocument, RerouteRequest, RunDefinition, RunDetail,
+    RunDocument, StartRequest, Why,
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
 pub use crate::word::{
-    AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, OrderWord, OutcomeWord, ProfileWord,
-    StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word, WordSet,
+    AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, ModeWord, OrderWord, OutcomeWord,
+    ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word,
+    WordSet,
 };
 pub use crate::workflows::{
     AgentHandoff, NumberedPage, StepProgress, StepStatus, WorkflowProgress, WorkflowStatus,

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::word::{BatonWord, StatusWord, WaitWord};
+use crate::word::{BatonWord, ModeWord, RerouteCauseWord, StatusWord, WaitWord};
 
 /// One story going through one workflow.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -20,6 +20,9 @@ pub struct RunDocument {
     /// The hash of the workflow's file as it was when the run began.
     pub workflow_hash: String,
     pub owner: String,
+    /// How much of it goes on without a person.
+    #[serde(default)]
+    pub mode: ModeWord,
     pub status: StatusWord,
     pub baton: BatonWord,
     /// The agent or person that has to act.
@@ -81,6 +84,19 @@ pub struct PassedGateDocument {
     pub at: Timestamp,
 }
 
+/// The workflow that a run began with, and the project's as it is now.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDefinition {
+    pub name: String,
+    /// The hash of the file that the run began with.
+    pub hash: String,
+    /// The text of that file.
+    pub text: String,
+    /// The text of the project's file of that name; null if there is none any more.
+    pub current: Option<String>,
+}
+
 /// A run to start.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -108,6 +124,21 @@ pub struct StartRequest {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Of a new run; if omitted, `autonomous`. The workflow has to declare edges for another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ModeWord>,
+}
+
+/// Another receiver for what blocks a step.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RerouteRequest {
+    /// An agent, or `human`.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub to: String,
+    pub cause: RerouteCauseWord,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: String,
 }
 
 /// An optional reason.

@@ -7,11 +7,13 @@ use std::ops::Deref;
 use baton_core::agent::AgentInterface;
 use baton_core::command::Way;
 use baton_core::contract::Profile;
+use baton_core::detour::RerouteCause;
 use baton_core::evidence::Verdict;
 use baton_core::gate::{AnswerKind, GateKind};
 use baton_core::order::Order;
 use baton_core::outcome::Outcome;
 use baton_core::run::{BatonPlace, HandoffState, Kind, RunStatus, Wait};
+use baton_core::workflow::Mode;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::RefOr;
@@ -68,6 +70,9 @@ words! {
     AnswerWord = AnswerKind: "PersonsAnswer",
         "The answers that a person may give. An item's choices list those that it takes.";
     FaceWord = AgentInterface: "Face", "The interface through which the agent uses Baton.";
+    ModeWord = Mode: "Mode", "How much of a run goes on without a person.";
+    RerouteCauseWord = RerouteCause: "RerouteCause",
+        "Why what blocks a step goes elsewhere than the workflow's table says.";
     OrderWord = Order: "Order", "Which end of a list comes first.";
 }
 
@@ -153,6 +158,8 @@ mod tests {
         );
         check_words::<AgentInterface>("curl cli block");
         check_words::<Order>("oldest newest");
+        check_words::<Mode>("autonomous semi-autonomous supervised");
+        check_words::<RerouteCause>("consolidate major_decision outside_phase retries_exhausted");
     }
 
     #[test]

@@ -37,7 +37,7 @@ mod workspace;
 #[cfg(test)]
 pub(crate) use self::complete::shell_words;
 use crate::api::Api;
-use crate::args::{Cli, CliCommand};
+use crate::args::{Cli, CliCommand, WorkflowCommand};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -58,7 +58,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Workspace(verb) => workspace::run(&cli, verb).await,
         CliCommand::Watch(watch) => watch::run(&cli, watch).await,
         CliCommand::Open(open) => open::run(&cli, open).await,
-        CliCommand::Workflow(verb) => workflow::run(&cli, verb),
+        CliCommand::Workflow(verb) => workflow::run(&cli, verb).await,
         CliCommand::Agent(verb) => agent::run(&cli, verb),
         CliCommand::Doctor => doctor::run(&cli).await,
         CliCommand::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
@@ -145,6 +145,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Answer(_)
         | CliCommand::Evidence(_)
         | CliCommand::Archive(_)
+        | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)
         | CliCommand::Runner(_)
         | CliCommand::Play { .. }

@@ -17,7 +17,7 @@ mod workflows;
 
 pub(crate) use baton_core::plural::{counted, counted_as};
 pub(crate) use events::Telling;
-pub(crate) use graph::mermaid;
+pub(crate) use graph::{mermaid, picture};
 pub(crate) use handoffs::{handoff_page, handoffs_table, n_offered_again};
 pub(crate) use messages::messages;
 pub(crate) use output::{
@@ -32,7 +32,7 @@ pub(crate) use table::{commands, fields, list, table};
 pub(crate) use text::{block, one_line, shortened, visible};
 pub(crate) use time::{TimeFormat, ago};
 pub(crate) use workflow_graph::{graph_json, graph_page, refused_rejects};
-pub(crate) use workflows::workflow_page;
+pub(crate) use workflows::{asks, workflow_page};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputFormat {

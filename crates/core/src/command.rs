@@ -2,6 +2,7 @@
 
 use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
+use crate::detour::RerouteCause;
 use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::named::named;
@@ -82,6 +83,8 @@ pub enum Command {
     },
     /// Starts a loose baton at a step, visited or not.
     StartAt(StartAt),
+    /// Sends what blocks a step elsewhere than the workflow's table says.
+    Reroute(Reroute),
     /// Skips the step that the baton is at.
     Skip {
         reason: Reason,
@@ -132,6 +135,16 @@ named! {
 pub struct Token {
     pub handoff: HandoffNo,
     pub fence: u32,
+}
+
+/// Another receiver for blockers that are on a detour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reroute {
+    /// An agent, or `human`.
+    pub to: AgentId,
+    pub cause: RerouteCause,
+    pub reason: Reason,
+    pub by: Principal,
 }
 
 /// An operator starts the run in the middle of a workflow.
@@ -283,6 +296,7 @@ impl Command {
             | Command::CancelRun { .. }
             | Command::Goto { .. }
             | Command::StartAt(_)
+            | Command::Reroute(_)
             | Command::Skip { .. } => None,
         }
     }
@@ -312,6 +326,7 @@ impl Command {
             Command::CancelRun { .. } => "cancel_run",
             Command::Goto { .. } => "goto",
             Command::StartAt(_) => "start_at",
+            Command::Reroute(_) => "reroute",
             Command::Skip { .. } => "skip",
         }
     }

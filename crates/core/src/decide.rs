@@ -12,6 +12,7 @@ mod clock;
 mod complete;
 mod control;
 mod create;
+mod detour;
 mod draft;
 mod edge;
 mod end;
@@ -36,6 +37,8 @@ mod clock_scenarios;
 #[cfg(test)]
 mod cycle_scenarios;
 #[cfg(test)]
+mod detour_scenarios;
+#[cfg(test)]
 mod document_scenarios;
 #[cfg(test)]
 mod event_lines;
@@ -49,6 +52,8 @@ mod hand_off_scenarios;
 mod lease_scenarios;
 #[cfg(test)]
 mod lint_scenarios;
+#[cfg(test)]
+mod mode_scenarios;
 #[cfg(test)]
 mod outcome_scenarios;
 #[cfg(test)]
@@ -98,7 +103,7 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId, RunStatus};
-use crate::workflow::{Place, Workflow};
+use crate::workflow::{Mode, Place, Workflow};
 
 /// The inputs of a decision besides the run, all of them values.
 #[derive(Clone, Copy)]
@@ -153,6 +158,8 @@ pub struct RunStart {
     pub run: RunId,
     pub story: StoryKey,
     pub owner: Principal,
+    /// The workflow of the decision is already that of the mode.
+    pub mode: Mode,
     pub first: First,
 }
 
@@ -214,6 +221,7 @@ pub fn decide(
         Command::Goto { step, reason, by } => control::goto(&mut draft, step, reason, by)?,
         Command::StartAt(start) => control::start_at(&mut draft, start)?,
         Command::Skip { reason } => control::skip(&mut draft, reason)?,
+        Command::Reroute(reroute) => detour::reroute(&mut draft, reroute)?,
     }
     passed::check_decision(&draft, run.status)?;
     Ok(draft.finish())
@@ -251,6 +259,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         entry.clone(),
         ground.now,
     );
+    let run = Run { mode: start.mode, ..run };
     let mut draft = Draft::new(run, ground);
     draft.emit(RunEvent::Started {
         story: start.story.clone(),
@@ -259,6 +268,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         owner: start.owner.clone(),
         start: entry,
         has_gates: workflow.graph().has_gates(),
+        mode: start.mode,
     });
     draft
 }

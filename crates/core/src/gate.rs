@@ -108,6 +108,8 @@ named! {
         Declared = "declared",
         /// The checks of the edge have not all passed.
         Checks = "checks",
+        /// The sender is less sure of its work than the edge asks for.
+        Confidence = "confidence",
         /// An agent asks on its own initiative, and waits.
         Escalation = "escalation",
         /// The receiver has used up its questions about the handoff.
@@ -172,14 +174,18 @@ impl Gate {
             | GateCause::Blocked
             | GateCause::NeedsClarification => &["continue", "accept", "hand_to", "abort"],
             // Only an agent can be asked a question in return.
-            GateCause::NeedsReview | GateCause::Declared | GateCause::Checks
+            GateCause::NeedsReview
+            | GateCause::Declared
+            | GateCause::Checks
+            | GateCause::Confidence
                 if !self.asker.place.is_work() =>
             {
                 &["approve", "reject", "modify", "abort"]
             }
-            GateCause::NeedsReview | GateCause::Declared | GateCause::Checks => {
-                &["approve", "reject", "question", "modify", "abort"]
-            }
+            GateCause::NeedsReview
+            | GateCause::Declared
+            | GateCause::Checks
+            | GateCause::Confidence => &["approve", "reject", "question", "modify", "abort"],
             GateCause::Escalation => &["answer", "approve", "reject", "question", "abort"],
             GateCause::Questions => &["answer", "abort"],
             GateCause::LostLease | GateCause::Releases | GateCause::Expired => {
@@ -231,6 +237,7 @@ impl Gate {
             | GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Checks
+            | GateCause::Confidence
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease
@@ -294,6 +301,9 @@ impl GateCause {
             GateCause::NeedsClarification => "The agent has a question that only a person answers",
             GateCause::NeedsReview => "The agent asks for a review before the work goes on",
             GateCause::Declared => "The workflow asks for a person's word before the work goes on",
+            GateCause::Confidence => {
+                "The agent is less sure of its work than the workflow asks for"
+            }
             GateCause::Checks => "The checks have not all passed; a person may decide instead",
             GateCause::Escalation => "The agent asks, and waits for the answer",
             GateCause::Questions => {

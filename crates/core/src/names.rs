@@ -210,6 +210,11 @@ impl Principal {
         Ok(Self(name))
     }
 
+    /// An agent under its own name.
+    pub fn of_agent(agent: &AgentId) -> Self {
+        Self(SmolStr::new(agent.as_str()))
+    }
+
     /// Of the names of Baton's own parts, such as `baton:sweeper`.
     pub const OWN_PREFIX: &'static str = "baton:";
 }

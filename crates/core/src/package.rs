@@ -111,6 +111,36 @@ impl Package {
         self.body().member("error").is_some_and(|it| !it.is_blank())
     }
 
+    /// The word for what kind of blocker it is.
+    pub fn blocked_reason(&self) -> Option<&str> {
+        first_text(self.body(), &["blocked_reason", "handoff.blocked_reason"])
+    }
+
+    /// What became of blockers, in the words of the agent that resolved them.
+    pub fn resolution(&self) -> Option<&str> {
+        const PATHS: [&str; 7] = [
+            "resolution",
+            "handoff.context",
+            "context.summary",
+            "context",
+            "decision",
+            "summary",
+            "reason",
+        ];
+        first_text(self.body(), &PATHS)
+    }
+
+    /// The text of a field, wherever the document has its body.
+    pub fn text_at(&self, field: &str) -> Option<&str> {
+        first_text(self.body(), &[field])
+    }
+
+    /// The number in a field, wherever the document has its body.
+    pub fn number_at(&self, field: &str) -> Option<f64> {
+        let node = self.body().at(field).or_else(|| self.document.at(field));
+        node.and_then(Node::scalar_text).and_then(|it| it.trim().parse().ok())
+    }
+
     /// The phase that the metadata block names for the work that follows.
     pub fn next_phase(&self) -> Option<&str> {
         let Shape { kind, body } = Shape::of(&self.document);
@@ -122,13 +152,37 @@ impl Package {
         first_text(self.body(), &["handoff.next_agent"])
     }
 
-    /// True where the sender says of its error that trying again would not help.
-    pub fn is_unrecoverable(&self) -> bool {
+    /// Whether trying again could help, by what the sender says of its error.
+    pub fn retry_class(&self) -> RetryClass {
         let error = self.body().member("error").or_else(|| self.document.member("error"));
-        match error.and_then(|it| it.member("recoverable")) {
-            Some(Node::Bool(is_recoverable)) => !is_recoverable,
-            Some(Node::Text(word)) => word.trim().eq_ignore_ascii_case("false"),
-            Some(_) | None => false,
+        let word = error.and_then(|it| it.member("recoverable"));
+        let said = match word {
+            Some(Node::Bool(is_recoverable)) => Some(*is_recoverable),
+            Some(Node::Text(word)) if word.trim().eq_ignore_ascii_case("true") => Some(true),
+            Some(Node::Text(word)) if word.trim().eq_ignore_ascii_case("false") => Some(false),
+            Some(_) | None => None,
+        };
+        match said {
+            Some(true) => return RetryClass::Transient,
+            Some(false) => return RetryClass::Permanent,
+            None => {}
+        }
+        let kind = error.and_then(|it| it.member("type")).and_then(Node::scalar_text);
+        // `RateLimitError`, `rate-limit` and `rate_limit` are the same kind.
+        let letters = |it: &str| -> String {
+            it.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .map(|it| it.to_ascii_lowercase())
+                .collect()
+        };
+        let kind = kind.map(letters).unwrap_or_default();
+        let is_one_of = |kinds: &[&str]| kinds.iter().any(|it| kind.contains(it));
+        if is_one_of(&TRANSIENT) {
+            RetryClass::Transient
+        } else if is_one_of(&PERMANENT) {
+            RetryClass::Permanent
+        } else {
+            RetryClass::Unclear
         }
     }
 
@@ -136,6 +190,21 @@ impl Package {
         Shape::of(&self.document).body
     }
 }
+
+/// Whether a failed step is worth another try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryClass {
+    /// It may pass by itself: tried again after a while.
+    Transient,
+    /// A person is asked at once.
+    Permanent,
+    /// Tried again at once.
+    Unclear,
+}
+
+/// Kinds of errors that pass by themselves, and that never do, in the letters of `error.type`.
+const TRANSIENT: [&str; 5] = ["timeout", "ratelimit", "network", "unavailable", "temporary"];
+const PERMANENT: [&str; 3] = ["mergeconflict", "security", "permission"];
 
 /// One digest for a set of findings; `None` for an empty set. Neither the order nor the case of a
 /// severity matters, nor how often one is listed.

@@ -105,6 +105,10 @@ pub enum Refusal {
     NotAPerson { by: Principal },
     #[error("the baton is at no step that could be skipped: {whereabouts}")]
     NothingToSkip { whereabouts: String },
+    #[error(
+        "no agent is resolving blockers of this run, so there is nothing to send elsewhere: {whereabouts}"
+    )]
+    NoDetour { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
     UnknownAgent { agent: AgentId },
     #[error("{handoff} is parked: {whereabouts}; its holder continues when that is returned")]
@@ -208,6 +212,7 @@ impl Refusal {
             Self::NoSuchStep { .. } => ("no_such_step", Unacceptable, None),
             Self::BehindGate { .. } => ("behind_gate", Conflict, None),
             Self::NotAPerson { .. } => ("not_a_person", Conflict, None),
+            Self::NoDetour { .. } => ("no_detour", Conflict, None),
             Self::UnknownAgent { .. } => ("unknown_agent", Malformed, None),
             Self::FrameOpen { handoff, .. } => ("frame_open", Conflict, Some(handoff)),
             Self::NotInFrame { handoff } => ("not_in_frame", Conflict, Some(handoff)),

@@ -16,7 +16,7 @@ use crate::gate::{Gate, GateEdge, GateKind};
 use crate::hash::Hash;
 use crate::named::named;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
-use crate::workflow::{Place, Workflow};
+use crate::workflow::{Mode, Place, Workflow};
 
 pub use self::counter::{CounterScope, RunCounter};
 pub use self::given::Given;
@@ -30,6 +30,9 @@ pub struct Run {
     /// The workflow as it was when the run began.
     pub pin: Hash,
     pub owner: Principal,
+    /// Chosen at the start, for the whole run.
+    #[serde(default, skip_serializing_if = "Mode::is_autonomous")]
+    pub mode: Mode,
     pub status: RunStatus,
     /// One, until a step fans out; each has a baton of its own.
     pub branches: Vec<Branch>,
@@ -213,6 +216,7 @@ impl Run {
             workflow,
             pin,
             owner,
+            mode: Mode::default(),
             status: RunStatus::Open,
             branches: vec![Branch { no: 0, baton, passed: None }],
             handoffs: Vec::new(),
@@ -316,7 +320,8 @@ impl Run {
         };
         // A delegate does a part of the step of the holder that waits for it.
         let callers = self.frames.iter().rev().filter_map(|it| self.handoff(it.caller));
-        let steps = self.current().into_iter().chain(callers).filter_map(|it| match &it.to.place {
+        let places = self.current().into_iter().chain(callers).map(Handoff::work_place);
+        let steps = places.filter_map(|it| match it {
             Place::Step(step) => workflow.step(step),
             Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
         });

@@ -61,6 +61,12 @@ pub fn template(rules: &PackageRules<'_>, about: &str) -> Node {
     Node::map([("summary", FieldMark::text(TextKind::Summary, about).shown())])
 }
 
+/// A package that satisfies the rules, with samples where a template has marks: for workflows that
+/// are tried without work.
+pub fn sample_of(rules: &PackageRules<'_>) -> Node {
+    corrected(&Node::Map(Vec::new()), rules).sample
+}
+
 /// As [`template`], for an agent that cannot go on, where no contract says what it has to tell.
 pub fn stuck_template() -> Node {
     Node::map(stuck_marks().map(|(key, mark)| (key, mark.shown())))

@@ -3,18 +3,23 @@
 
 mod entries;
 mod graph;
+mod mode;
 mod problems;
+mod routing;
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Contract, Profile};
+use crate::document::Number;
 use crate::gate::GateKind;
 use crate::hash::Hash;
 use crate::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use crate::outcome::Outcome;
 
 pub use graph::{Graph, LazyGraph};
+pub use mode::Mode;
+pub use routing::{BlockerRouting, Resolver, ResolverRow};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflow {
@@ -33,6 +38,8 @@ pub struct Workflow {
     /// The contract for questions that an agent asks a person on its own initiative.
     pub escalation: Option<String>,
     pub limits: Limits,
+    /// Which agents resolve what blocks a step, and which domain an agent is of.
+    pub routing: BlockerRouting,
     /// See [`Workflow::graph`].
     pub graph: LazyGraph,
 }
@@ -57,6 +64,9 @@ pub struct Step {
     /// Specialists to whom the step's agent may delegate a part of its work.
     pub delegates: Vec<Delegate>,
     pub limits: StepLimits,
+    /// How many runs may be at the step at once. Only the runner keeps to it: work waits, and is
+    /// never refused.
+    pub at_once: Option<u32>,
     pub edges: Vec<Edge>,
 }
 
@@ -127,6 +137,18 @@ pub struct Edge {
     pub min_score: Option<u8>,
     /// The gate that must be passed before the work goes this way.
     pub gate: Option<EdgeGate>,
+    /// The modes of a run in which a person approves the work before it goes this way.
+    pub ask_in: Vec<Mode>,
+    /// A number in the package below which a person approves the work before it goes this way.
+    pub threshold: Option<ApprovalThreshold>,
+}
+
+/// A field that says how sure the sender is, and how sure it has to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalThreshold {
+    pub field: String,
+    /// A number, as it is written.
+    pub below: Number,
 }
 
 impl Edge {
@@ -141,6 +163,8 @@ impl Edge {
             rounds: None,
             min_score: None,
             gate: None,
+            ask_in: Vec::new(),
+            threshold: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, Run, RunId};
-use baton_core::workflow::Workflow;
+use baton_core::workflow::{Mode, Workflow};
 use baton_store::{HandoffRow, Version};
 use lru::LruCache;
 
@@ -32,7 +32,7 @@ pub(crate) struct Cache {
     numbers: Mutex<LruCache<u64, (RunId, HandoffNo)>>,
     /// The same by id, for handoffs that were requested by id.
     ids: Mutex<LruCache<HandoffId, (RunId, HandoffNo)>>,
-    workflows: Mutex<LruCache<Hash, Arc<Workflow>>>,
+    workflows: Mutex<LruCache<(Hash, Mode), Arc<Workflow>>>,
     /// Texts that were just written or read. They never change; long ones are not cached.
     texts: Mutex<LruCache<ContentId, Content>>,
 }
@@ -123,12 +123,12 @@ impl Cache {
         lock(&self.texts).get(&id).cloned()
     }
 
-    pub(crate) fn workflow(&self, pin: &Hash) -> Option<Arc<Workflow>> {
-        lock(&self.workflows).get(pin).cloned()
+    pub(crate) fn workflow(&self, pin: &Hash, mode: Mode) -> Option<Arc<Workflow>> {
+        lock(&self.workflows).get(&(*pin, mode)).cloned()
     }
 
-    pub(crate) fn remember_workflow(&self, workflow: Arc<Workflow>) {
-        lock(&self.workflows).put(workflow.hash, workflow);
+    pub(crate) fn remember_workflow(&self, workflow: Arc<Workflow>, mode: Mode) {
+        lock(&self.workflows).put((workflow.hash, mode), workflow);
     }
 }
 

@@ -7,6 +7,7 @@ use baton_core::names::{StoryKey, WorkflowName};
 use baton_core::package::{Format, Package};
 use baton_core::refusal::Refusal;
 use baton_core::run::{HandoffNo, RunId};
+use baton_core::workflow::Mode;
 use baton_store::{HandoffRef, RunRef, RunRow};
 use baton_wire::suggest::nearest;
 
@@ -214,7 +215,8 @@ impl Engine {
         {
             return Err(self.finished(&row).await?);
         }
-        self.begin(caller, entry.clone(), story, alike, First::Handoff(create)).await
+        let mode = Mode::Autonomous;
+        self.begin(caller, entry.clone(), story, alike, mode, First::Handoff(create)).await
     }
 
     /// The refusal of a create for a story whose run has ended, with the last handoff of that run.

@@ -5,6 +5,7 @@ use baton_core::problem::Problem;
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
 use baton_core::shell::shell_word;
+use baton_core::workflow::Mode;
 use baton_store::{HandoffRow, StoreError, Version};
 
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +60,16 @@ pub enum EngineError {
     NoSuchWorkflow {
         name: WorkflowName,
         /// The workflow that was probably meant, or those that there are.
+        known: String,
+    },
+    #[error(
+        "`{workflow}` asks nobody in the mode `{}`: none of its edges has it in `ask_in`; its modes: {known}",
+        mode.name()
+    )]
+    NoSuchMode {
+        workflow: WorkflowName,
+        mode: Mode,
+        /// The modes that it has.
         known: String,
     },
     #[error(
@@ -183,6 +194,7 @@ impl EngineError {
             EngineError::BadName(error) => error.code(),
             EngineError::StoryTooLarge { .. } => "story_too_large",
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
+            EngineError::NoSuchMode { .. } => "no_such_mode",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
             EngineError::RunOpen { .. } => "run_open",
@@ -223,6 +235,7 @@ impl EngineError {
             | EngineError::WhichRun { .. }
             | EngineError::BadName(_) => ErrorClass::Malformed,
             EngineError::StoryTooLarge { .. }
+            | EngineError::NoSuchMode { .. }
             | EngineError::WorkflowUnclear { .. }
             | EngineError::RunUnknown { .. }
             | EngineError::SenderUnknown

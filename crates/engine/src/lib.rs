@@ -47,9 +47,9 @@ use baton_core::decide::{Decision, DecisionContext};
 use baton_core::event::{Event, HandoffEvent};
 use baton_core::hash::Hash;
 use baton_core::refusal::Refusal;
-use baton_core::run::{HandoffNo, RunId};
+use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
-use baton_core::workflow::Workflow;
+use baton_core::workflow::{Mode, Workflow};
 use baton_store::{
     Append, AppendError, Definition, HandoffRef, HandoffRow, IdempotencyRecord, Position, RunRef,
     Store, StoreError, Version,
@@ -420,7 +420,7 @@ impl Engine {
         }
         let row = self.store.run(&RunRef::Id(run)).await?;
         let row = row.ok_or_else(|| EngineError::NoSuchRun { which: run.to_string() })?;
-        let workflow = self.pinned(&row.run.pin).await?;
+        let workflow = self.pinned(&row.run).await?;
         let loaded = Loaded {
             run: row.run,
             version: row.version,
@@ -432,9 +432,10 @@ impl Engine {
         Ok((self.cache.remember(loaded, &[]), RunSource::Store))
     }
 
-    /// The workflow that a run began with.
-    async fn pinned(&self, pin: &Hash) -> Result<Arc<Workflow>, EngineError> {
-        if let Some(workflow) = self.cache.workflow(pin) {
+    /// The workflow that a run began with, in the run's mode.
+    async fn pinned(&self, run: &Run) -> Result<Arc<Workflow>, EngineError> {
+        let Run { pin, mode, .. } = run;
+        if let Some(workflow) = self.cache.workflow(pin, *mode) {
             return Ok(workflow);
         }
         let catalog = self.catalog();
@@ -443,7 +444,11 @@ impl Engine {
             Some(entry) => entry.workflow.clone(),
             None => Arc::new(self.stored_workflow(pin).await?),
         };
-        self.cache.remember_workflow(workflow.clone());
+        let workflow = match mode {
+            Mode::Autonomous => workflow,
+            Mode::SemiAutonomous | Mode::Supervised => Arc::new(workflow.in_mode(*mode)),
+        };
+        self.cache.remember_workflow(workflow.clone(), *mode);
         Ok(workflow)
     }
 

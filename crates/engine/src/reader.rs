@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
 
     /// The workflow that a run began with.
     pub async fn workflow_of(self, row: &RunRow) -> Result<Arc<Workflow>, EngineError> {
-        self.engine.pinned(&row.run.pin).await
+        self.engine.pinned(&row.run).await
     }
 
     /// The text of a workflow that runs began with.

@@ -341,8 +341,15 @@ impl Engine {
             return Ok((from.clone(), None));
         }
         let row = self.row_within(within).await?;
+        // A document of a phase names no sender. In lenient, handing on accepts: it is then of the agent
+        // that has been offered the work.
+        let is_of_phase = matches!(view.kind, DocumentKind::MetadataBlock(_));
+        let may_be_offered = is_of_phase && hints.profile == Profile::Lenient;
         let held = row.as_ref().and_then(|it| match it.run.baton() {
             Baton::Held { handoff } => it.run.handoff(*handoff),
+            Baton::Offered { handoff } if may_be_offered => {
+                it.run.handoff(*handoff).filter(|it| it.state == run::State::Pending)
+            }
             Baton::Offered { .. } | Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
                 None
             }

@@ -1,5 +1,7 @@
 //! How a run starts: by a start, or by the first handoff of a story.
 
+use std::sync::Arc;
+
 use baton_core::command::{Command, Create, StartAt};
 use baton_core::contract::Profile;
 use baton_core::decide::{self, DecisionContext, First, RunStart};
@@ -9,7 +11,7 @@ use baton_core::package::Package;
 use baton_core::refusal::Refusal;
 use baton_core::run::{Baton, RunId, RunStatus};
 use baton_core::story::Story;
-use baton_core::workflow::{Target, Workflow};
+use baton_core::workflow::{BlockerRouting, Mode, Target, Workflow};
 use baton_store::{AppendError, RunRow, StoryRow, Version};
 
 use crate::cache::Loaded;
@@ -28,6 +30,16 @@ pub struct StartRun {
     /// Default: the story itself.
     pub package: Option<Package>,
     pub reason: Option<Reason>,
+    /// Of a new run; one that is handed in again keeps its own.
+    pub mode: Mode,
+}
+
+impl StartRun {
+    /// A story as it is, by the project's default workflow, without a person on the way.
+    pub fn of(story: StoryKey) -> Self {
+        let mode = Mode::Autonomous;
+        Self { story, workflow: None, to: None, package: None, reason: None, mode }
+    }
 }
 
 /// The step at which an operator starts a story, skipping the steps before it.
@@ -114,7 +126,15 @@ impl Engine {
         let catalog = self.fresh_catalog();
         let entry = catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
         let first = at(start.package.unwrap_or_else(|| story_package(&story)));
-        self.begin(caller, entry, story, alike, First::AtStep(first)).await
+        self.begin(
+            caller,
+            in_mode(entry, start.mode)?,
+            story,
+            alike,
+            start.mode,
+            First::AtStep(first),
+        )
+        .await
     }
 
     async fn start_story(
@@ -130,11 +150,12 @@ impl Engine {
         let fits = |_: &Workflow| true;
         let catalog = self.fresh_catalog();
         let entry = catalog.choose(start.workflow.as_ref(), fits)?.clone();
+        let (entry, mode) = (in_mode(entry, start.mode)?, start.mode);
         if start.to.is_none() {
             one_receiver(&entry.workflow)?;
         }
         let first = first_handoff(&entry.workflow, &story, start);
-        self.begin(caller, entry, story, alike, First::Handoff(first)).await
+        self.begin(caller, entry, story, alike, mode, First::Handoff(first)).await
     }
 
     /// An open run is started again only where its baton is loose.
@@ -162,6 +183,7 @@ impl Engine {
         entry: Entry,
         story: Story,
         alike: LookAlikes,
+        mode: Mode,
         first: First,
     ) -> Result<CommandResult, EngineError> {
         let admitted = self.admit().await?;
@@ -181,6 +203,7 @@ impl Engine {
             run: RunId(self.clock.as_fresh().id()),
             story: story.key.clone(),
             owner: caller.principal.clone(),
+            mode,
             first,
         };
         let mut decision = match decide::start(&start, ground) {
@@ -245,11 +268,26 @@ impl Engine {
     }
 }
 
-/// Where the first step has several agents, only the caller can choose one.
+/// The workflow as a run in this mode has it, which has to be one that it declares.
+fn in_mode(entry: Entry, mode: Mode) -> Result<Entry, EngineError> {
+    if mode.is_autonomous() {
+        return Ok(entry);
+    }
+    let modes = entry.workflow.modes();
+    if !modes.contains(&mode) {
+        let known: Vec<&str> = modes.into_iter().map(Mode::name).collect();
+        let workflow = entry.workflow.name.clone();
+        return Err(EngineError::NoSuchMode { workflow, mode, known: known.join(", ") });
+    }
+    Ok(Entry { workflow: Arc::new(entry.workflow.in_mode(mode)), ..entry })
+}
+
+/// Where the first step has several agents, only the caller can choose one, unless the workflow
+/// tells their domains apart: then its own domain is meant, else the first.
 fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
     let Target::Step(step) = &workflow.start.to else { return Ok(()) };
     let agents = workflow.agents_at(&Workflow::target_place(&workflow.start.to));
-    if agents.len() == 1 {
+    if agents.len() == 1 || workflow.routing != BlockerRouting::default() {
         return Ok(());
     }
     let (step, outcome) = (step.clone(), Refusal::START);
@@ -258,7 +296,9 @@ fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
 
 fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {
     let entry = Workflow::target_place(&workflow.start.to);
-    let agent = workflow.agents_at(&entry).into_iter().next();
+    let agents = workflow.agents_at(&entry);
+    let of_domain = workflow.agent_of_own_domain(&agents);
+    let agent = of_domain.or_else(|| agents.into_iter().next());
     let to = start.to.or(agent).unwrap_or_else(AgentId::orchestrator);
     handed_in(to, start.package.unwrap_or_else(|| story_package(story)), start.reason)
 }

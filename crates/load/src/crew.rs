@@ -96,7 +96,7 @@ impl Hand {
     pub(crate) async fn tell_story(&mut self, mut ack: impl FnMut(Acked) -> Go) -> Result<Go> {
         self.n_stories += 1;
         let story = StoryKey::parse(&format!("{}:{}", self.name, self.n_stories))?;
-        let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+        let start = StartRun::of(story);
         let (caller, key) = self.keyed(0);
         let began = Instant::now();
         let outcome = self.engine.start(&caller, start).await?;

@@ -111,7 +111,7 @@ async fn write(engine: &Engine, committed: &Committed, options: &EventsOptions) 
             break;
         }
         let story = StoryKey::parse(&format!("story-{n}"))?;
-        let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+        let start = StartRun::of(story);
         engine.start(&caller, start).await?;
         let now = Instant::now();
         let position = engine.read_as(&caller).last_position().await?.0;

@@ -114,8 +114,7 @@ async fn hold(engine: &Arc<Engine>, options: &LeasesOptions) -> Result<Vec<Lease
             let mut holders = Vec::new();
             for n in numbers {
                 let story = StoryKey::parse(&format!("held:{n}"))?;
-                let (workflow, to, package, reason) = (None, None, None, None);
-                let start = StartRun { story, workflow, to, package, reason };
+                let start = StartRun::of(story);
                 let run = engine.start(&caller, start).await?.run;
                 let accept = |handoff| {
                     let (by, acknowledgement) = (None, None);

@@ -14,7 +14,7 @@ use baton_core::package::Format;
 use baton_core::run::{
     EdgeKey, Ended, HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State,
 };
-use baton_core::workflow::Place;
+use baton_core::workflow::{Mode, Place};
 use baton_store::{
     Append, Appended, Definition, DueChange, EventRecord, HandoffRow, IdempotencyRecord, Store,
     TimerChange, TimerKind, Version,
@@ -39,6 +39,7 @@ pub fn start(n: u32, story: &str) -> Append {
         owner,
         start,
         has_gates: false,
+        mode: Mode::Autonomous,
     });
     Append {
         expected: Version::NONE,

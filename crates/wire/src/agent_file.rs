@@ -24,6 +24,7 @@ pub(crate) const KEYS: &[&str] = &[
     "title",
     "description",
     "tools",
+    "tool",
     "model",
     "color",
     "avatar",
@@ -40,6 +41,8 @@ pub struct AgentFile {
     pub agent: Agent,
     /// The tools the agent may use, where the file limits them.
     pub tools: Option<Vec<String>>,
+    /// The command or program that does the agent's work where there is one: `/setup-environment`.
+    pub tool: Option<String>,
     pub model: Option<String>,
     /// The contracts the agent can work from. Empty: it does not say.
     pub accepts: Vec<String>,
@@ -109,6 +112,7 @@ fn read(text: &str, file: FileName<'_>, problems: &mut Problems) -> Option<Agent
     let title = fields.get("title").and_then(|it| it.line(problems));
     let description = fields.required("description", problems).and_then(|it| it.prose(problems));
     let tools = fields.get("tools").map(|it| it.words(problems));
+    let tool = fields.get("tool").and_then(|it| it.line(problems));
     let model = fields.get("model").and_then(|it| it.line(problems));
     let color = fields.get("color").and_then(|it| color(&it, problems));
     let avatar = fields.get("avatar").and_then(|it| it.line(problems));
@@ -127,7 +131,15 @@ fn read(text: &str, file: FileName<'_>, problems: &mut Problems) -> Option<Agent
     };
     let accepts = accepts.unwrap_or_default();
     let lines = fields.keys().map(|it| (it.key.clone(), it.key_at.line)).collect();
-    Some(AgentFile { agent, tools, model, accepts, produces: produces.unwrap_or_default(), lines })
+    Some(AgentFile {
+        agent,
+        tools,
+        tool,
+        model,
+        accepts,
+        produces: produces.unwrap_or_default(),
+        lines,
+    })
 }
 
 fn is_fence(line: &str) -> bool {
@@ -251,6 +263,7 @@ name: code-reviewer
 title: The Reviewer
 description: Reviews code
 tools: Read, Grep
+tool: /review
 model: some-model
 color: '#1A2b3c'
 avatar: 👁️
@@ -280,6 +293,7 @@ Review the change.
                 prompt: "# Reviewer\n\nReview the change.".to_owned(),
             },
             tools: Some(words(&["Read", "Grep"])),
+            tool: Some("/review".to_owned()),
             model: Some("some-model".to_owned()),
             accepts: words(&["implementation"]),
             produces: vec![
@@ -291,12 +305,13 @@ Review the change.
                 ("title", 3),
                 ("description", 4),
                 ("tools", 5),
-                ("model", 6),
-                ("color", 7),
-                ("avatar", 8),
-                ("capabilities", 9),
-                ("accepts", 10),
-                ("produces", 11),
+                ("tool", 6),
+                ("model", 7),
+                ("color", 8),
+                ("avatar", 9),
+                ("capabilities", 10),
+                ("accepts", 11),
+                ("produces", 12),
             ]
             .map(|(key, line)| (key.to_owned(), line))
             .to_vec(),

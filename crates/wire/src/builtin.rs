@@ -11,6 +11,9 @@ pub const ORIGIN: &str = "built in";
 pub fn workflows() -> &'static [(&'static str, &'static str)] {
     &[
         ("story-pipeline", include_str!("../builtin/workflows/story-pipeline.yaml")),
+        ("issue-to-merge", include_str!("../builtin/workflows/issue-to-merge.yaml")),
+        ("feature-phases", include_str!("../builtin/workflows/feature-phases.yaml")),
+        ("bmad-delivery", include_str!("../builtin/workflows/bmad-delivery.yaml")),
         ("gated-project", include_str!("../builtin/workflows/gated-project.yaml")),
     ]
 }
@@ -23,6 +26,24 @@ pub fn agents() -> &'static [(&'static str, &'static str)] {
         ("reviewer", include_str!("../builtin/agents/reviewer.md")),
         ("refactorer", include_str!("../builtin/agents/refactorer.md")),
         ("documenter", include_str!("../builtin/agents/documenter.md")),
+        ("issue-manager", include_str!("../builtin/agents/issue-manager.md")),
+        ("prep-agent", include_str!("../builtin/agents/prep-agent.md")),
+        ("implementer-agent", include_str!("../builtin/agents/implementer-agent.md")),
+        ("reviewer-agent", include_str!("../builtin/agents/reviewer-agent.md")),
+        ("fixer-agent", include_str!("../builtin/agents/fixer-agent.md")),
+        ("validator-agent", include_str!("../builtin/agents/validator-agent.md")),
+        ("closer-agent", include_str!("../builtin/agents/closer-agent.md")),
+        ("frontend-lead", include_str!("../builtin/agents/frontend-lead.md")),
+        ("backend-lead", include_str!("../builtin/agents/backend-lead.md")),
+        ("frontend-developer", include_str!("../builtin/agents/frontend-developer.md")),
+        ("backend-developer", include_str!("../builtin/agents/backend-developer.md")),
+        ("frontend-tester", include_str!("../builtin/agents/frontend-tester.md")),
+        ("backend-tester", include_str!("../builtin/agents/backend-tester.md")),
+        ("frontend-security", include_str!("../builtin/agents/frontend-security.md")),
+        ("backend-security", include_str!("../builtin/agents/backend-security.md")),
+        ("product-manager", include_str!("../builtin/agents/product-manager.md")),
+        ("architect", include_str!("../builtin/agents/architect.md")),
+        ("developer", include_str!("../builtin/agents/developer.md")),
         ("specification", include_str!("../builtin/agents/specification.md")),
         ("architecture", include_str!("../builtin/agents/architecture.md")),
         ("security-check", include_str!("../builtin/agents/security-check.md")),
@@ -31,5 +52,9 @@ pub fn agents() -> &'static [(&'static str, &'static str)] {
     ]
 }
 
+#[cfg(test)]
+mod document_workflows;
+#[cfg(test)]
+mod simulated;
 #[cfg(test)]
 mod tests;

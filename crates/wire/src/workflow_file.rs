@@ -24,6 +24,7 @@ pub(crate) mod contracts;
 pub(crate) mod delegates;
 pub(crate) mod edges;
 pub(crate) mod gates;
+pub(crate) mod routing;
 pub(crate) mod steps;
 
 pub const MOST_BYTES: usize = 256 * 1024;
@@ -34,6 +35,8 @@ pub(crate) const KEYS: &[&str] = &[
     "description",
     "profile",
     "limits",
+    "domain",
+    "routing",
     "start",
     "steps",
     "escalation",
@@ -63,8 +66,12 @@ pub fn parse_for(
     agents: &KnownAgents<'_>,
 ) -> Result<Workflow, Vec<FileProblem>> {
     parse_with(text, FileName::Is(name), &mut |workflow, root, problems| {
-        let endless = if problems.is_empty() { workflow.endless_cycles() } else { Vec::new() };
-        for problem in endless.into_iter().chain(agents::problems(workflow, agents)) {
+        let is_sound = problems.is_empty();
+        let mut found = if is_sound { workflow.endless_cycles() } else { Vec::new() };
+        if is_sound {
+            found.extend(workflow.impossible_contracts());
+        }
+        for problem in found.into_iter().chain(agents::problems(workflow, agents)) {
             problems.push(root.place_of(&problem.path), problem);
         }
     })
@@ -146,6 +153,7 @@ fn read(
     let description = fields.get("description").and_then(|it| it.prose(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
     let limits = fields.get("limits").map(|it| limits(&it, problems)).unwrap_or_default();
+    let routing = routing::routing(&fields, problems);
     let start = fields.required("start", problems).and_then(|it| edges::start(&it, problems));
     let steps = fields.required("steps", problems).and_then(|it| steps::steps(&it, problems));
     let escalation = fields.get("escalation").and_then(|it| it.line(problems));
@@ -170,6 +178,7 @@ fn read(
         contracts,
         escalation,
         limits,
+        routing,
         graph: LazyGraph::default(),
     })
 }

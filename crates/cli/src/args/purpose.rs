@@ -1,6 +1,6 @@
 //! Which commands only read: they write nothing before the data is known to be sound.
 
-use crate::args::{CliCommand, HandoffCommand, RunCommand, StoryCommand};
+use crate::args::{CliCommand, HandoffCommand, RunCommand, StoryCommand, WorkflowCommand};
 use crate::session::Purpose;
 
 impl CliCommand {
@@ -14,6 +14,7 @@ impl CliCommand {
             | CliCommand::Open(_)
             | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
             | CliCommand::Run(RunCommand::List { .. } | RunCommand::Show { .. })
+            | CliCommand::Workflow(WorkflowCommand::Diff { .. })
             | CliCommand::Handoff(
                 HandoffCommand::List(_) | HandoffCommand::Show(_) | HandoffCommand::Template(_),
             ) => Purpose::Read,

@@ -1,8 +1,10 @@
 //! What may be typed after `baton run`.
 
+use baton_core::detour::RerouteCause;
+use baton_core::workflow::Mode;
 use clap::Subcommand;
 
-use super::WriteArgs;
+use super::{WriteArgs, one_of};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunCommand {
@@ -28,6 +30,9 @@ pub(crate) enum RunCommand {
         /// Why it starts, or why there
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
+        /// How much goes on without a person, where the workflow says on which edges it asks
+        #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]
+        mode: Option<Mode>,
         #[command(flatten)]
         write: WriteArgs,
     },
@@ -87,6 +92,22 @@ pub(crate) enum RunCommand {
         /// The run, by its number, its id or its story
         run: String,
         /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// Send what blocks a step to another agent instead of the one that resolves it
+    Reroute {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// The agent that gets it, or `human` for a person
+        #[arg(long, value_name = "AGENT")]
+        to: String,
+        /// Why the workflow's table does not count here
+        #[arg(long, value_name = "CAUSE", value_parser = one_of(&RerouteCause::ALL, RerouteCause::name))]
+        cause: RerouteCause,
+        /// Why, in your words
         #[arg(long, value_name = "TEXT")]
         reason: String,
         #[command(flatten)]

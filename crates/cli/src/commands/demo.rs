@@ -112,13 +112,7 @@ async fn play(
 
 async fn hand_in(engine: &Engine, you: &Caller, story: &Story) -> Result<RunId, Failure> {
     narrator::title(story);
-    let start = StartRun {
-        story: story.key.clone(),
-        workflow: None,
-        to: None,
-        package: None,
-        reason: None,
-    };
+    let start = StartRun::of(story.key.clone());
     let outcome = engine.start(you, start).await?;
     Ok(outcome.run)
 }

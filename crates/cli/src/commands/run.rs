@@ -1,7 +1,8 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
 use baton_api::{
-    Because, Goto, HandoffSummary, Nothing, StartRequest, StoryDocument, StoryStatus, Why,
+    Because, Goto, HandoffSummary, Nothing, RerouteRequest, StartRequest, StoryDocument,
+    StoryStatus, Why,
 };
 use baton_core::names::StoryKey;
 use baton_core::shell::shell_word;
@@ -15,7 +16,7 @@ use crate::show::{self, OutputFormat, TimeFormat};
 
 pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     match verb {
-        RunCommand::Start { story, new_story, again, workflow, to, at, reason, write } => {
+        RunCommand::Start { story, new_story, again, workflow, to, at, reason, mode, write } => {
             if let (Some(story), false, false) = (story, again, write.dry_run) {
                 ask_if_finished(api, story).await?;
             }
@@ -27,6 +28,7 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
                 package: None,
                 reason: reason.clone(),
                 at: at.clone(),
+                mode: mode.map(Into::into),
             };
             tell(api, &Ask::post(["runs"], &body).writing(write)).await
         }
@@ -45,6 +47,11 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
         }
         RunCommand::Skip { run, reason, write } => {
             on(api, run, write, "skip", &Because { reason: reason.clone() }).await
+        }
+        RunCommand::Reroute { run, to, cause, reason, write } => {
+            let cause = (*cause).into();
+            let body = RerouteRequest { to: to.clone(), cause, reason: reason.clone() };
+            on(api, run, write, "reroute", &body).await
         }
         RunCommand::Cleanup { run, reason, write } => {
             on(api, run, write, "cleanup", &Why { reason: reason.clone() }).await

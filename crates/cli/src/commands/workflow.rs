@@ -1,4 +1,9 @@
-//! `baton workflow`: list, show, check, graph, eject.
+//! `baton workflow`: list, show, check, graph, docs, new, simulate, diff, eject.
+
+mod diff;
+mod docs;
+mod new;
+mod simulate;
 
 use std::path::Path;
 
@@ -11,18 +16,23 @@ use baton_wire::suggest::did_you_mean;
 use baton_wire::{builtin, schema, workflow_file};
 
 use super::init::write_new;
+use super::over_api;
 use crate::args::{self, Cli};
 use crate::failure::Failure;
 use crate::named_file;
 use crate::project::{FOLDER, Project, SourceFile, parsed, tell_left_out};
 use crate::show::{self, OutputFormat};
 
-pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure> {
+pub(crate) async fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure> {
     let project = match verb {
-        args::WorkflowCommand::Eject { .. } => Project::find(cli.project.as_deref())?,
+        args::WorkflowCommand::Eject { .. }
+        | args::WorkflowCommand::New(_)
+        | args::WorkflowCommand::Diff { .. } => Project::find(cli.project.as_deref())?,
         args::WorkflowCommand::List
         | args::WorkflowCommand::Show { .. }
         | args::WorkflowCommand::Check { .. }
+        | args::WorkflowCommand::Docs { .. }
+        | args::WorkflowCommand::Simulate(_)
         | args::WorkflowCommand::Graph { .. } => Project::find_or_bare(cli.project.as_deref())?,
     };
     match verb {
@@ -40,9 +50,24 @@ pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure
             Ok(())
         }
         args::WorkflowCommand::Check { name } => check(cli, &project, name),
-        args::WorkflowCommand::Graph { name } => {
+        args::WorkflowCommand::Graph { name, text: false } => {
             show::answer(&show::mermaid(&named(&project, name)?));
             Ok(())
+        }
+        args::WorkflowCommand::Graph { name, text: true } => {
+            show::answer(&show::picture(&named(&project, name)?));
+            Ok(())
+        }
+        args::WorkflowCommand::Docs { name } => {
+            show::answer(&docs::page(&named(&project, name)?));
+            Ok(())
+        }
+        args::WorkflowCommand::New(asked) => make(&project, asked),
+        args::WorkflowCommand::Simulate(asked) => {
+            simulate::run(&named(&project, &asked.name)?, asked, cli.format())
+        }
+        args::WorkflowCommand::Diff { run } => {
+            over_api(cli, async |api| diff::run(api, run).await).await
         }
         args::WorkflowCommand::Eject { name } => eject(&project, name),
     }
@@ -106,6 +131,31 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     for note in show::refused_rejects(&workflow) {
         show::note(&note);
     }
+    for step in workflow.steps_without_a_no() {
+        show::note(&format!(
+            "`steps.{}`: its agent cannot send work back: it has `reject: never` and no edge on \
+             failure; add `failure: {{ to: STEP, back: true }}` if it should",
+            step.id
+        ));
+    }
+    Ok(())
+}
+
+/// Writes a workflow that the check takes, and says what is missing before it can be used.
+fn make(project: &Project, asked: &args::NewWorkflow) -> Result<(), Failure> {
+    let text = new::text(asked)?;
+    // What it would be refused for is told before there is a file.
+    parsed(Path::new("the new workflow"), workflow_file::parse_file(&asked.name, &text))?;
+    let folder = project.dir.make_dirs(format!("{FOLDER}/workflows"), FileMode::Shared)?;
+    let file = format!("{}.yaml", asked.name);
+    let path = folder.path().join(&file);
+    write_new(&folder, Path::new(&file), &text)?;
+    show::answer(&format!(
+        "wrote {}\n\n`baton workflow check {}` says what is missing, `baton agent new AGENT` makes an \
+         agent",
+        path.display(),
+        asked.name
+    ));
     Ok(())
 }
 

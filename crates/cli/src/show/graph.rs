@@ -1,4 +1,4 @@
-//! A workflow as a Mermaid flowchart.
+//! A workflow as a Mermaid flowchart, and as a picture in the terminal.
 
 use std::collections::BTreeSet;
 
@@ -31,6 +31,53 @@ pub(crate) fn mermaid(workflow: &Workflow) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// The steps from top to bottom, with the other ways beside each.
+pub(crate) fn picture(workflow: &Workflow) -> String {
+    let mut lines = vec!["orchestrator".to_owned(), "  │".to_owned()];
+    let mut leads_on = true;
+    for (index, step) in workflow.steps.iter().enumerate() {
+        let agents: Vec<&str> = step.agents.iter().map(|it| it.as_str()).collect();
+        let optional = if step.is_optional { " (optional)" } else { "" };
+        lines.push(if leads_on { "  ▼".to_owned() } else { String::new() });
+        lines.push(format!("{}{optional}  ·  {}", step.id, agents.join(" / ")));
+        let next = workflow.steps.get(index + 1).map(|it| Target::Step(it.id.clone()));
+        let next = next.unwrap_or(Target::Complete);
+        let is_next = |it: &&Edge| it.on == Outcome::Success && it.to == next && !it.is_back;
+        for edge in step.edges.iter().filter(|it| !is_next(it)) {
+            lines.push(format!("  ├─ {} {}", way_name(edge), target_label(&edge.to)));
+        }
+        for delegate in &step.delegates {
+            lines.push(format!("  ├─ delegates ⇄ {}", delegate.agent));
+        }
+        let next = step.edges.iter().find(is_next);
+        leads_on = next.is_some();
+        lines.extend(next.map(|it| format!("  │  {}", gate_label(it)).trim_end().to_owned()));
+    }
+    lines.push(if leads_on { "  ▼".to_owned() } else { String::new() });
+    lines.push("complete".to_owned());
+    lines.join("\n")
+}
+
+/// `failure ↩` for a move back, `failure →` for another.
+fn way_name(edge: &Edge) -> String {
+    let arrow = if edge.is_back { "↩" } else { "→" };
+    let gate = gate_label(edge);
+    let gate = if gate.is_empty() { gate } else { format!(" {gate}") };
+    format!("{}{gate} {arrow}", edge.on.name())
+}
+
+fn gate_label(edge: &Edge) -> String {
+    let label = |it: &baton_core::workflow::EdgeGate| format!("{} {}", mark(it.kind), it.name);
+    edge.gate.as_ref().map(label).unwrap_or_default()
+}
+
+fn target_label(target: &Target) -> String {
+    match target {
+        Target::Step(step) => step.to_string(),
+        Target::Complete => "complete".to_owned(),
+    }
 }
 
 fn edge_line(from: &str, edge: &Edge) -> String {

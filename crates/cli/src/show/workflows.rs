@@ -1,7 +1,9 @@
 //! Workflows as pages.
 
 use baton_core::contract::ContractRule;
-use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, OnExpire, Step, Target, Workflow};
+use baton_core::workflow::{
+    Delegate, Edge, EdgeGate, Expiry, Mode, OnExpire, Step, Target, Workflow,
+};
 
 use super::{bold, dim, fields, table};
 
@@ -23,6 +25,14 @@ pub(crate) fn workflow_page(workflow: &Workflow) -> String {
     if let Some(escalation) = &workflow.escalation {
         rows.push(("escalation", escalation.clone()));
     }
+    let modes: Vec<&str> = workflow.modes().into_iter().map(Mode::name).collect();
+    if modes.len() > 1 {
+        rows.push(("modes", modes.join(", ")));
+    }
+    for step in &workflow.steps {
+        let at_once = step.at_once.iter();
+        rows.extend(at_once.map(|it| ("at once", format!("{}: {it} runs at most", step.id))));
+    }
     if let Some(profile) = workflow.profile {
         rows.push(("profile", profile.name().to_owned()));
     }
@@ -36,6 +46,7 @@ pub(crate) fn workflow_page(workflow: &Workflow) -> String {
     let headings = ["STEP", "AGENT", "ON", "GOES TO", "CONTRACT", "GATE"];
     let mut page = format!("{}\n\n{}", fields(rows), table(&headings, steps));
     page += &delegate_table(workflow);
+    page += &routing_table(workflow);
     for (step, gate) in gates(workflow) {
         page += &gate_section(step, gate);
     }
@@ -114,10 +125,36 @@ fn edge_row(step: &str, agents: &str, edge: &Edge) -> Vec<String> {
         edge.on.name().to_owned(),
         format!("{}{back}", target_name(&edge.to)),
         edge.contract.clone().unwrap_or_default(),
-        edge.gate
-            .as_ref()
-            .map_or_else(String::new, |it| format!("{}: {}", it.kind.name(), it.name)),
+        asks(edge),
     ]
+}
+
+/// What a person is asked on an edge: by its gate, in a mode, or where the sender is unsure.
+pub(crate) fn asks(edge: &Edge) -> String {
+    let gate = edge.gate.as_ref().map(|it| format!("{}: {}", it.kind.name(), it.name));
+    let modes: Vec<&str> = edge.ask_in.iter().map(|it| it.name()).collect();
+    let modes = (!modes.is_empty()).then(|| format!("in {}", modes.join(" and ")));
+    let below = edge.threshold.as_ref();
+    let below = below.map(|it| format!("where {} is below {}", it.field, it.below.as_str()));
+    gate.into_iter().chain(modes).chain(below).collect::<Vec<_>>().join("; ")
+}
+
+fn routing_table(workflow: &Workflow) -> String {
+    let rows: Vec<Vec<String>> = workflow
+        .routing
+        .rows
+        .iter()
+        .flat_map(|row| {
+            row.resolvers.iter().map(move |it| {
+                let domain = it.domain.clone().unwrap_or_else(|| "any".to_owned());
+                vec![row.reason.clone(), domain, it.agent.to_string()]
+            })
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("\n\n{}", table(&["BLOCKED BY", "DOMAIN", "RESOLVED BY"], rows))
 }
 
 fn rule_row(strength: &str, rule: &ContractRule) -> Vec<String> {

@@ -115,14 +115,17 @@ fn the_block_of_a_prompt_is_taken_as_a_file() {
     let prompt = project.ok(&["prompt", "1", "--face", "block"]);
     let is_create = |it: &&str| it.contains(r#""action": "create""#) && it.contains("implementer");
     let block = prompt.split("```baton\n").skip(1).find(is_create).unwrap();
-    let block = block.split("\n```").next().unwrap();
+    let mut block = block.split("\n```").next().unwrap().to_owned();
+    while let Some((before, mark)) = block.split_once("\": <true") {
+        let (_, behind) = mark.split_once('>').unwrap();
+        block = format!("{before}\": true{behind}");
+    }
     let mut filled = String::new();
     for part in block.split_inclusive('>') {
         let (before, mark) = part.split_once("\"<").unwrap_or((part, ""));
         filled.push_str(before);
         filled.push_str(match mark {
             "" => "",
-            it if it.starts_with("true or false") => "\"true",
             _ => "\"Sessions in src/login.rs, since they can be revoked",
         });
     }

@@ -39,6 +39,7 @@ mod terminal;
 mod together;
 mod unsound;
 mod watch;
+mod workflow_tools;
 
 use std::path::Path;
 use std::process::{Command, Output};

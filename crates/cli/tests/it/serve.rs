@@ -140,6 +140,92 @@ fn the_printed_lines_of_the_pipeline_api_work_on_an_empty_server() {
     assert_eq!(answers[9]["currentStory"], STORY, "a loose baton is handed in again");
 }
 
+/// What an example prints, and who has to act after each of its commands.
+fn example(name: &str) -> (String, Vec<String>) {
+    let project = Project::new();
+    let server = project.serves();
+    let script = format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new("sh").arg(script).arg(&server.url).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let acts = said
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|it| {
+            assert!(it["status"].as_u64().is_none_or(|it| it < 400), "{it}");
+            let run = it.get("run").filter(|it| it.is_object())?;
+            let word = |name: &str| run[name].as_str().unwrap_or("no agent").to_owned();
+            Some(format!("{} {}", word("phase"), word("currentAgent")))
+        })
+        .collect();
+    (said, acts)
+}
+
+#[test]
+fn the_printed_messages_of_the_xml_protocol_go_from_the_first_to_the_last() {
+    let (said, acts) = example("001.sh");
+    let expected = [
+        "preparing prep-agent",
+        "implementing implementer-agent",
+        "waiting no agent",
+        "implementing implementer-agent",
+        "in_review reviewer-agent",
+        "fixing fixer-agent",
+        "in_review reviewer-agent",
+        "validating validator-agent",
+        "fixing fixer-agent",
+        "in_review reviewer-agent",
+        "validating validator-agent",
+        "merging closer-agent",
+        "complete no agent",
+    ];
+    assert_eq!(acts, expected, "{said}");
+    assert!(said.contains("<review_iterations>2</review_iterations>"), "{said}");
+}
+
+#[test]
+fn the_printed_documents_of_the_json_phases_go_by_curl_and_a_blocker_goes_round() {
+    let (said, acts) = example("002.sh");
+    let expected = [
+        "architecture frontend-lead",
+        "implementation frontend-developer",
+        "testing backend-tester",
+        "complete no agent",
+        "architecture frontend-lead",
+        "implementation frontend-developer",
+        "waiting human",
+        "implementation frontend-developer",
+        "architecture frontend-lead",
+        "implementation frontend-developer",
+        "implementation frontend-security",
+        "implementation frontend-developer",
+    ];
+    assert_eq!(acts, expected, "{said}");
+    assert!(said.contains("Searched for API specification in docs/"), "{said}");
+}
+
+#[test]
+fn a_delivery_is_attributed_and_an_unsure_agent_waits_for_a_person() {
+    let (said, acts) = example("003.sh");
+    let expected = [
+        "planning product-manager",
+        "designing architect",
+        "waiting human",
+        "developing developer",
+        "reviewing reviewer",
+        "complete no agent",
+    ];
+    assert_eq!(acts, expected, "{said}");
+    for part in [
+        "`confidence` is 0.62, below 0.7: The bus has not been measured with 30 nodes",
+        "Step requires Architect expertise",
+        "Use the message bus for revocations",
+        "Decided by Architect at",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
 #[test]
 fn the_printed_documents_of_the_yaml_handoff_go_by_curl_as_they_are() {
     let project = Project::new();

@@ -219,7 +219,9 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
         });
     };
     let place = Workflow::target_place(&edge.to);
-    let agent = workflow.agents_at(&place).into_iter().next();
+    let agents = workflow.agents_at(&place);
+    let alike = workflow.agent_like(&agents, &gate.asker.agent);
+    let agent = alike.or_else(|| agents.into_iter().next());
     let agent = agent.unwrap_or_else(AgentId::orchestrator);
     // Accepting work as it is waives the contract: this records which, the answer by whom.
     let waived = |name: &String| {

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::detour;
 use super::draft::{Draft, wrong_state};
 use super::end::{self, EndedBy};
 use super::frame;
@@ -63,6 +64,11 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
     let is_in_frame = draft.run.caller_of(no).is_some();
     let sender = handoff.reject_to.as_ref().unwrap_or(&handoff.from).clone();
     match policy {
+        Some(OnExpire::Ask | OnExpire::Return) if handoff.detour.is_some() => {
+            if let Some(detour) = &handoff.detour {
+                detour::ask_a_person(draft, detour, Some(reason), no);
+            }
+        }
         Some(OnExpire::Ask) if !frame::is_return(draft, &handoff) => {
             let gate = gate_when_stuck(GateCause::Expired, &handoff, handoff.package, Some(reason));
             open_gate(draft, gate, Some(no));

@@ -2,12 +2,15 @@
 //! created in the same decision.
 
 use super::accept;
+use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::edge::{check_contract, check_implied, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
-    Onward, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from, orchestrator,
+    Onward, doubt, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from,
+    orchestrator,
 };
+use super::lease;
 use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
@@ -22,7 +25,7 @@ use crate::evidence::Evidence;
 use crate::gate::{Gate, GateCause, GateKind};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
-use crate::package::Package;
+use crate::package::{Package, RetryClass};
 use crate::refusal::Refusal;
 use crate::run::{EdgeKey, Handoff, Kind, Party, RunStatus, State};
 use crate::workflow::{Edge, Place, Step, Workflow};
@@ -135,6 +138,26 @@ fn finish(
         Route::Delegate(agent, contract) => delegate(draft, held, agent, contract, work, profile),
         Route::Escalate => escalate(draft, held, work, profile),
         Route::Return(caller, contract) => give_back(draft, held, &caller, contract, work, profile),
+        Route::Detour(step, agent) => {
+            let warnings = check_implied(draft.ground, ImpliedWay::Blocked, work.package, profile)?;
+            draft.done.warnings.extend(warnings);
+            let package = draft.keep_package(work.package);
+            end_step(draft, held, step, Outcome::Blocked, Some(package));
+            let reason = trouble(draft, work);
+            draft.done.handoff = Some(detour::send(draft, held, work, agent, package, reason));
+            Ok(())
+        }
+        Route::Resolved(detour) => {
+            detour::resolve(draft, held, &detour, work);
+            Ok(())
+        }
+        Route::Unresolved(detour, outcome) => {
+            let package = draft.keep_package(work.package);
+            draft.complete(held.no, outcome, Some(package));
+            let words = trouble(draft, work);
+            draft.done.handoff = Some(detour::ask_a_person(draft, &detour, words, held.no));
+            Ok(())
+        }
     }
 }
 
@@ -168,7 +191,7 @@ fn along(
         entry: limit::entry_along(edge, Some(work.package)),
         ..Offer::new(held.to.clone(), to, Some(package))
     };
-    hand_on(draft, held, edge, offer);
+    hand_on(draft, held, edge, offer, Some(work.package));
     Ok(())
 }
 
@@ -190,14 +213,22 @@ fn pass_on(
         entry: limit::entry_along(edge, None),
         ..Offer::new(held.to.clone(), to, package)
     };
-    hand_on(draft, held, edge, offer);
+    // Nothing was done of which the sender could be unsure.
+    hand_on(draft, held, edge, offer, None);
 }
 
 /// On along an edge, through its gate if it has one.
-fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
+fn hand_on(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
+    edge: &Edge,
+    offer: Offer,
+    package: Option<&Package>,
+) {
     let then = AtOrchestrator::of(&edge.to);
     let came_by = held.forward.clone();
     let from = held.to.place.clone();
+    let doubt = package.and_then(|it| doubt(edge, it));
     // Receipt checks say nothing about the outgoing work, and neither do results recorded before
     // the present holder accepted.
     let is_own = |it: &&Evidence| it.fence.is_none_or(|fence| fence == held.fence);
@@ -208,7 +239,7 @@ fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
         .filter(is_own)
         .cloned()
         .collect();
-    let work = Onward { offer, then, came_by, evidence: &evidence, asker: None, from };
+    let work = Onward { offer, then, came_by, evidence: &evidence, asker: None, from, doubt };
     draft.done.handoff = Some(onward(draft, edge, work));
 }
 
@@ -267,7 +298,8 @@ fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Ha
 }
 
 fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &FinishedWork<'_>) {
-    if work.package.is_unrecoverable() {
+    let class = work.package.retry_class();
+    if class == RetryClass::Permanent {
         ask(draft, held, step, work, GateCause::Unrecoverable, Outcome::Failure);
         return;
     }
@@ -278,8 +310,12 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::Failure, Some(package));
     let reason = trouble(draft, work);
+    let held_back_until = match class {
+        RetryClass::Transient => lease::after_back_off(draft, held.attempt),
+        RetryClass::Permanent | RetryClass::Unclear => None,
+    };
     let again = Offer::retry(draft, held);
-    let again = Offer { reason: reason.or(again.rework_reason), ..again };
+    let again = Offer { reason: reason.or(again.rework_reason), held_back_until, ..again };
     draft.done.handoff = Some(offer(draft, again));
 }
 
@@ -295,7 +331,8 @@ fn ask(
     end_step(draft, held, step, outcome, Some(package));
     let reason = trouble(draft, work);
     // Only where an agent would have been sent to help.
-    let has_help = step.edges_on(Outcome::Blocked).next().is_some();
+    let has_table = !draft.workflow().routing.rows.is_empty();
+    let has_help = has_table || step.edges_on(Outcome::Blocked).next().is_some();
     let is_blocked = cause == GateCause::Blocked && has_help;
     let limit = limit::blocks_reached(draft, step).filter(|_| is_blocked);
     let gate = Gate { limit, ..gate_when_stuck(cause, held, Some(package), reason) };
@@ -317,7 +354,7 @@ fn trouble(draft: &mut Draft<'_>, work: &FinishedWork<'_>) -> Option<ContentId> 
 }
 
 /// The package's blockers, else the stated reason, else a generic one.
-fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
+pub(super) fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
     let mut named = work.package.blockers();
     if named.is_empty() {
         let said = work.stated_reason().map(|it| it.as_str().to_owned());
@@ -431,6 +468,9 @@ fn end_step(
 ) {
     draft.complete(held.no, outcome, package);
     let (step, agent) = (step.id.clone(), held.to.agent.clone());
+    if outcome != Outcome::Blocked {
+        detour::waive_left_over(draft, &agent);
+    }
     draft.emit(StepEvent::Completed { step, agent, outcome, is_rejected: false });
 }
 

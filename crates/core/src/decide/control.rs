@@ -131,7 +131,7 @@ pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal
     let came_by = offer.forward.clone();
     let then = AtOrchestrator::of(&edge.to);
     let from = Place::Step(step.id.clone());
-    let work = Onward { offer, then, came_by, evidence: &[], asker: None, from };
+    let work = Onward { offer, then, came_by, evidence: &[], asker: None, from, doubt: None };
     draft.done.handoff = Some(onward(draft, edge, work));
     Ok(())
 }

@@ -4,7 +4,7 @@
 use super::complete;
 use super::draft::Draft;
 use super::edge::{check_contract, edge_to};
-use super::gate::{Onward, gate_between, onward, open_gate};
+use super::gate::{Onward, doubt, gate_between, onward, open_gate};
 use super::limit;
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
 use super::passed;
@@ -15,6 +15,7 @@ use crate::contract::Profile;
 use crate::event::RunEvent;
 use crate::gate::{Gate, GateCause};
 use crate::names::{AgentId, Reason};
+use crate::package::Package;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Baton, EdgeKey, Given, Handoff, HandoffNo, Kind, Party, RunStatus, State, Wait};
@@ -170,7 +171,8 @@ pub(super) fn go_on(
     }
     let came_by = offer.forward.clone();
     let from = offer.from.place.clone();
-    onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None, from })
+    let doubt = doubt(edge, &create.package);
+    onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None, from, doubt })
 }
 
 /// Sends work back along a back edge where no handoff is rejected for it. It counts as a round:
@@ -254,19 +256,20 @@ fn reoffer_to_step(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result
         return Ok(true);
     }
     let again = Offer { package: Some(draft.keep_package(&create.package)), ..again };
-    draft.done.handoff = Some(past_its_gate(draft, again));
+    draft.done.handoff = Some(past_its_gate(draft, again, &create.package));
     Ok(true)
 }
 
 /// A package that has not been reviewed must pass the gate, even if the orchestrator offers it or
 /// if it supersedes a reviewed package.
-pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer) -> HandoffNo {
+pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer, package: &Package) -> HandoffNo {
     let workflow = draft.workflow();
     // A return did not come along the edge.
     let is_onward = new.kind == Kind::Sequential;
     let leads_there = |it: &&Edge| Workflow::target_place(&it.to) == new.to.place;
     let edges = workflow.edges_from(&new.forward.from).iter().filter(|_| is_onward);
-    let Some(edge) = edges.filter(leads_there).find(|it| it.gate.is_some()) else {
+    let is_gated = |it: &&Edge| it.gate.is_some() || doubt(it, package).is_some();
+    let Some(edge) = edges.filter(leads_there).find(is_gated) else {
         return hand_over(draft, new, AtOrchestrator::LiesLoose);
     };
     let then = AtOrchestrator::of(&edge.to);
@@ -274,7 +277,8 @@ pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer) -> HandoffNo {
     // Work cannot be returned to a person or the orchestrator.
     let asker = new.reject_to.clone().filter(|it| it.place.is_work());
     let from = new.forward.from.clone();
-    onward(draft, edge, Onward { offer: new, then, came_by, evidence: &[], asker, from })
+    let doubt = doubt(edge, package);
+    onward(draft, edge, Onward { offer: new, then, came_by, evidence: &[], asker, from, doubt })
 }
 
 /// In strict, only agents of the two places of the loose baton.

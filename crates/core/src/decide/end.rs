@@ -13,6 +13,7 @@ use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, State};
+use crate::workflow::Place;
 
 pub(super) fn cancel(
     draft: &mut Draft<'_>,
@@ -150,6 +151,12 @@ pub(super) fn let_go(
 }
 
 fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff, ended_by: EndedBy) {
+    // A resolver has no step: the work is still the blocked agent's.
+    if let Some(detour) = &handoff.detour {
+        let blocked = detour.blocked().clone();
+        lie_loose(draft, blocked.place.clone(), Place::Orchestrator, &blocked);
+        return;
+    }
     // The sender of a return is done with the work: it must not get its own rejection back.
     let is_back = handoff.kind == Kind::Return && ended_by == EndedBy::Other;
     let (at, other) = match handoff.state {

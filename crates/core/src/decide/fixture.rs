@@ -29,8 +29,8 @@ use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId};
 use crate::workflow::{
-    Delegate, Edge, Expiry, LazyGraph, Limits, OnExpire, RejectRule, Step, StepLimits, Target,
-    Workflow,
+    BlockerRouting, Delegate, Edge, Expiry, LazyGraph, Limits, Mode, OnExpire, RejectRule, Step,
+    StepLimits, Target, Workflow,
 };
 
 pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
@@ -88,6 +88,7 @@ impl Tester {
             run: RunId(Uuid::from_u128(1)),
             story: StoryKey::parse("s1").unwrap(),
             owner: Principal::parse("ada").unwrap(),
+            mode: Mode::Autonomous,
             first,
         };
         let lint = Settings::default();
@@ -406,6 +407,7 @@ pub(super) fn pipeline() -> Workflow {
         contracts,
         escalation: None,
         limits: Limits::default(),
+        routing: BlockerRouting::default(),
         graph: LazyGraph::default(),
     }
 }
@@ -431,6 +433,7 @@ pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {
         reject: RejectRule::ToSender,
         delegates: Vec::new(),
         limits: StepLimits::default(),
+        at_once: None,
         edges,
     }
 }

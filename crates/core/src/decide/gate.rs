@@ -9,6 +9,7 @@ use crate::event::GateEvent;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::names::AgentId;
+use crate::package::Package;
 use crate::run::{EdgeKey, Handoff, HandoffNo, Kind, Party};
 use crate::workflow::{Edge, EdgeGate, Place, Workflow};
 
@@ -121,12 +122,31 @@ pub(super) struct Onward<'a> {
     pub(super) asker: Option<Party>,
     /// The start of the edge, which for a skipped step is not the sender's place.
     pub(super) from: Place,
+    /// Why a person has to approve it although no gate is declared.
+    pub(super) doubt: Option<String>,
+}
+
+/// The number in a package that is below what the edge asks for, in words.
+pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<String> {
+    let threshold = edge.threshold.as_ref()?;
+    let least: f64 = threshold.below.as_str().parse().ok()?;
+    let given = package.number_at(&threshold.field).filter(|it| *it < least)?;
+    let field = &threshold.field;
+    let why = package.text_at("reasoning").map(|it| format!(": {it}")).unwrap_or_default();
+    Some(format!("`{field}` is {given}, below {}{why}", threshold.below.as_str()))
 }
 
 /// Hands work on along an edge, or opens the edge's gate.
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     // Work that leaves a place was there, accepted or not.
     passed::go_back_to(draft, &work.from);
+    let is_stopped = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
+    if let (Some(doubt), false) = (&work.doubt, is_stopped) {
+        let reason = draft.keep(doubt);
+        let offer = Offer { reason: Some(reason), ..work.offer };
+        let work = Onward { offer, ..work };
+        return stop(draft, edge, work, GateCause::Confidence, GateKind::Blocking);
+    }
     let Some(gate) = &edge.gate else { return hand_over(draft, work.offer, work.then) };
     match gate.kind {
         GateKind::Blocking => stop(draft, edge, work, GateCause::Declared, gate.kind),

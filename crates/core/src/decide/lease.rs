@@ -1,7 +1,8 @@
 //! A holder releases the work, or its lease expires.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
+use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::limit;
@@ -58,6 +59,10 @@ fn ask_instead(
         ask_person(draft, handoff);
         return;
     }
+    if let Some(detour) = &handoff.detour {
+        detour::ask_a_person(draft, detour, reason, handoff.no);
+        return;
+    }
     lose_step(draft, handoff);
     let gate = gate_when_stuck(GateCause::Releases, handoff, handoff.package, reason);
     open_gate(draft, Gate { limit: Some(limit), ..gate }, Some(handoff.no));
@@ -99,7 +104,12 @@ pub(super) fn lose(
         return Ok(());
     }
     lose_step(draft, &handoff);
-    if handoff.attempt > draft.workflow().limits.retries {
+    let is_last = handoff.attempt > draft.workflow().limits.retries;
+    if let (true, Some(detour)) = (is_last, &handoff.detour) {
+        draft.done.handoff = Some(detour::ask_a_person(draft, detour, Some(lost), no));
+        return Ok(());
+    }
+    if is_last {
         let gate = gate_when_stuck(GateCause::LostLease, &handoff, handoff.package, None);
         draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
         return Ok(());
@@ -109,11 +119,16 @@ pub(super) fn lose(
         // Work that came back is offered with the reason for that: the next holder has to know it.
         reason: again.rework_reason.or(Some(lost)),
         has_lost_lease: true,
-        held_back_until: draft.ground.now.checked_add(back_off(handoff.attempt)).ok(),
+        held_back_until: after_back_off(draft, handoff.attempt),
         ..again
     };
     draft.done.handoff = Some(offer(draft, again));
     Ok(())
+}
+
+/// When the work of this attempt may be tried again.
+pub(super) fn after_back_off(draft: &Draft<'_>, attempt: u32) -> Option<Timestamp> {
+    draft.ground.now.checked_add(back_off(attempt)).ok()
 }
 
 /// Exponential: one second, then two, then four.

@@ -6,7 +6,8 @@ use super::draft::Draft;
 use super::gate::open_gate_from;
 use super::limit;
 use crate::content::ContentId;
-use crate::event::{Created, HandoffEvent, RunEvent, StepEntry};
+use crate::detour::Detour;
+use crate::event::{BlockerEvent, Created, HandoffEvent, RunEvent, StepEntry};
 use crate::names::{AgentId, Principal};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -34,6 +35,8 @@ pub(super) struct Offer {
     pub(super) has_lost_lease: bool,
     /// An agent's work enters the receiver's step, where that is counted.
     pub(super) entry: Option<StepEntry>,
+    /// The receiver is to resolve what blocks another agent.
+    pub(super) detour: Option<Box<Detour>>,
     /// Why the work once came back to the receiver, where this offers it again. Where this sends it
     /// back itself, its reason is that.
     pub(super) rework_reason: Option<ContentId>,
@@ -65,6 +68,7 @@ impl Offer {
             held_back_until: None,
             has_lost_lease: false,
             entry: None,
+            detour: None,
             rework_reason: None,
             n_questions: 0,
             n_releases: 0,
@@ -82,6 +86,7 @@ impl Offer {
             attempt: handoff.attempt + 1,
             follows: Some(handoff.no),
             has_lost_lease: handoff.has_lost_lease,
+            detour: handoff.detour.clone(),
             ..Self::new(handoff.from.clone(), handoff.to.clone(), handoff.package)
         }
     }
@@ -140,6 +145,9 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         n_questions: offer.n_questions,
         n_releases: offer.n_releases,
     }));
+    if let Some(detour) = offer.detour {
+        draft.emit(BlockerEvent::Routed { handoff, detour: *detour });
+    }
     draft.done.warnings.extend(offer.warnings);
     handoff
 }

@@ -158,12 +158,44 @@ fn an_error_that_cannot_be_recovered_from_goes_to_a_person_at_once() {
             ],
         );
     }
-    for hopeful in [Node::Bool(true), Node::text("true"), Node::Null] {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.completes(1, Outcome::Failure, error(Node::Null));
+    check(&tester, expect!["HO-002 orchestrator→analyst pending; offered"]);
+}
+
+#[test]
+fn an_error_that_may_pass_by_itself_is_tried_again_after_one_two_and_four_seconds() {
+    let error = |key: &'static str, word: Node| Node::map([("error", Node::map([(key, word)]))]);
+    for transient in [
+        error("recoverable", Node::Bool(true)),
+        error("recoverable", Node::text("true")),
+        error("type", Node::text("RateLimitError")),
+        error("type", Node::text("network-timeout")),
+    ] {
         let mut tester = Tester::started();
-        tester.accepts(1);
-        tester.completes(1, Outcome::Failure, error(hopeful));
-        check(&tester, expect!["HO-002 orchestrator→analyst pending; offered"]);
+        tester.workflow.limits.retries = 3;
+        for (no, seconds) in [(1, 1), (2, 2), (3, 4)] {
+            tester.accepts(no);
+            tester.completes(no, Outcome::Failure, transient.clone());
+            assert_eq!(tester.run.baton().name(), "parked", "{transient:?}");
+            let next = HandoffNo(no + 1);
+            let early = tester.would(&accept(no + 1)).unwrap_err();
+            assert_eq!(early.code(), "not_yet");
+            tester.wait_seconds(seconds - 1);
+            assert!(tester.would(&Command::Wake { handoff: next }).is_err(), "after {seconds} s");
+            tester.wait_seconds(1);
+            tester.does(&Command::Wake { handoff: next });
+        }
+        tester.accepts(4);
+        tester.completes(4, Outcome::Failure, transient);
+        assert!(tester.run.gate().is_some(), "a person is asked after the last try");
     }
+    let conflict = error("type", Node::text("MergeConflict"));
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.completes(1, Outcome::Failure, conflict);
+    assert!(tester.run.gate().is_some(), "a merge conflict does not pass by itself");
 }
 
 fn says(outcome: Outcome, to: &str) -> Command {

@@ -1,6 +1,7 @@
 //! Reject: the work goes back, with the reason. Rounds are counted on the edge it came by, and a
 //! person is asked before it goes in circles.
 
+use super::detour;
 use super::draft::{Draft, check_fence, require_agent};
 use super::frame::{self, Brought};
 use super::gate::{gate_between, gate_when_stuck, open_gate};
@@ -10,6 +11,7 @@ use super::passed;
 use super::route::FinishedWork;
 use crate::command::Reject;
 use crate::content::ContentId;
+use crate::detour::Detour;
 use crate::event::{HandoffEvent, StepEntry, StepEvent};
 use crate::gate::{Gate, GateCause, ReachedLimit};
 use crate::hash::Hash;
@@ -28,6 +30,10 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
     match handoff.state {
         // Rejecting late is welcome: it says more than silence does.
         State::Pending | State::Clarification | State::Accepted | State::Parked => {}
+    }
+    if let Some(detour) = &handoff.detour {
+        refuse_detour(draft, &handoff, detour, reject);
+        return Ok(());
     }
     let to = return_to(draft, &handoff)?;
     passed::check(draft, &to.place)?;
@@ -55,6 +61,21 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
         }
     }
     Ok(())
+}
+
+/// A resolver cannot help: a person is asked about the blockers.
+fn refuse_detour(draft: &mut Draft<'_>, handoff: &Handoff, detour: &Detour, reject: &Reject) {
+    let reason = draft.keep(reject.reason.as_str());
+    draft.done.handoff = Some(handoff.no);
+    frame::clear_inside(draft, handoff.no, Some(reason));
+    draft.emit(HandoffEvent::Rejected {
+        handoff: handoff.no,
+        by: handoff.to.agent.clone(),
+        reason,
+        forward: handoff.forward.clone(),
+        findings: None,
+    });
+    detour::ask_a_person(draft, detour, Some(reason), handoff.no);
 }
 
 /// The orchestrator cannot work: there the baton is loose.

@@ -1,10 +1,12 @@
 //! Where finished work goes: the outcome, the receiver and the sender's stated way pick the route.
 
+use super::detour;
 use super::draft::Draft;
 use super::edge::edge_to;
 use super::phase;
 use crate::command::Way;
 use crate::contract::Profile;
+use crate::detour::Detour;
 use crate::gate::GateCause;
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
@@ -51,6 +53,12 @@ pub(super) enum Route<'a> {
     Escalate,
     /// Back to the caller, under this contract.
     Return(Box<Handoff>, Option<&'a String>),
+    /// What blocks the step, to the agent that resolves it.
+    Detour(&'a Step, AgentId),
+    /// The blockers are resolved: back to the blocked agent.
+    Resolved(Box<Detour>),
+    /// They are not: to a person.
+    Unresolved(Box<Detour>, Outcome),
 }
 
 impl Route<'_> {
@@ -65,6 +73,9 @@ impl Route<'_> {
             | Route::Ask(..)
             | Route::Delegate(..)
             | Route::Escalate
+            | Route::Detour(..)
+            | Route::Resolved(_)
+            | Route::Unresolved(..)
             | Route::Return(..) => workflow.profile,
         }
     }
@@ -78,7 +89,10 @@ pub(super) fn route<'a>(
 ) -> Result<Route<'a>, Refusal> {
     match (&handoff.to.place, draft.step_at(&handoff.to.place)) {
         (_, Some(step)) => at_step(draft, handoff, step, work),
-        (Place::Delegate(_), None) => at_delegate(draft, handoff, work),
+        (Place::Delegate(_), None) => match (&handoff.detour, work.way) {
+            (Some(_), Some(Way::Delegation)) | (None, _) => at_delegate(draft, handoff, work),
+            (Some(detour), _) => detour::route(handoff, detour, work),
+        },
         (Place::Step(_) | Place::Orchestrator | Place::Human, None) => {
             Err(super::draft::wrong_state("complete", handoff, "no agent works on it"))
         }
@@ -124,7 +138,7 @@ fn at_step<'a>(
     });
     if let Some(to) = work.to {
         if to.is_human() {
-            return ask_a_person(workflow, step, work);
+            return ask_a_person(workflow, step, &handoff.to.agent, work);
         }
         if to.is_orchestrator() && is_trouble(work) && work.outcome != Some(Outcome::Blocked) {
             return Ok(Route::Error(step));
@@ -135,7 +149,7 @@ fn at_step<'a>(
             return on_edge(step, edge, to.clone(), work.outcome);
         }
     }
-    by_outcome(workflow, step, edge_outcome, work)
+    by_outcome(draft, step, handoff, edge_outcome, work)
 }
 
 /// A blocked step's work goes where the outcome leads, whichever of the workflow's next agents the
@@ -179,22 +193,27 @@ fn with_what_to_do(refusal: Refusal, step: &Step, outcome: Option<Outcome>) -> R
 }
 
 fn by_outcome<'a>(
-    workflow: &Workflow,
+    draft: &Draft<'a>,
     step: &'a Step,
+    handoff: &Handoff,
     edge_outcome: Option<Outcome>,
     work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
+    let (workflow, sender) = (draft.workflow(), &handoff.to.agent);
     let outcome = edge_outcome.unwrap_or(Outcome::Success);
     if step.edges_on(outcome).next().is_some() {
         let (edge, agent) = match phase::edge_on(workflow, step, outcome, work)? {
-            Some(edge) => (edge, only_agent(workflow, step, edge)?),
-            None => only_edge(workflow, step, outcome)?,
+            Some(edge) => (edge, only_agent(workflow, step, sender, edge)?),
+            None => only_edge(workflow, step, sender, outcome)?,
         };
         return on_edge(step, edge, agent, work.outcome);
     }
     match outcome {
         Outcome::Failure | Outcome::Unknown => Ok(Route::Retry(step)),
-        Outcome::Blocked => Ok(Route::Ask(step, GateCause::Blocked, outcome)),
+        Outcome::Blocked => Ok(match detour::resolver(draft, step, handoff, work) {
+            Some(agent) => Route::Detour(step, agent),
+            None => Route::Ask(step, GateCause::Blocked, outcome),
+        }),
         Outcome::NeedsClarification => Ok(Route::Ask(step, GateCause::NeedsClarification, outcome)),
         Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => {
             Err(choose(workflow, step, outcome))
@@ -208,6 +227,9 @@ fn at_delegate<'a>(
     handoff: &Handoff,
     work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
+    if let (Some(_), Some(to)) = (&handoff.detour, work.to) {
+        return delegate(draft, handoff, to, None);
+    }
     let Some(caller) = draft.run.caller_of(handoff.no) else {
         return Err(Refusal::NotInFrame { handoff: handoff.no });
     };
@@ -268,11 +290,12 @@ pub(super) fn is_trouble(work: &FinishedWork<'_>) -> bool {
 fn ask_a_person<'a>(
     workflow: &Workflow,
     step: &'a Step,
+    sender: &AgentId,
     work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
     match work.outcome {
-        Some(Outcome::Success | Outcome::NeedsReview) => review(workflow, step),
-        None if work.package.asks_for_gate() => review(workflow, step),
+        Some(Outcome::Success | Outcome::NeedsReview) => review(workflow, step, sender),
+        None if work.package.asks_for_gate() => review(workflow, step, sender),
         Some(outcome @ Outcome::NeedsClarification) => {
             Ok(Route::Ask(step, GateCause::NeedsClarification, outcome))
         }
@@ -284,8 +307,8 @@ fn ask_a_person<'a>(
     }
 }
 
-fn review<'a>(workflow: &Workflow, step: &'a Step) -> Result<Route<'a>, Refusal> {
-    let (edge, agent) = only_edge(workflow, step, Outcome::Success)?;
+fn review<'a>(workflow: &Workflow, step: &'a Step, sender: &AgentId) -> Result<Route<'a>, Refusal> {
+    let (edge, agent) = only_edge(workflow, step, sender, Outcome::Success)?;
     Ok(Route::Review(step, edge, agent))
 }
 
@@ -293,20 +316,30 @@ fn review<'a>(workflow: &Workflow, step: &'a Step) -> Result<Route<'a>, Refusal>
 fn only_edge<'a>(
     workflow: &Workflow,
     step: &'a Step,
+    sender: &AgentId,
     outcome: Outcome,
 ) -> Result<(&'a Edge, AgentId), Refusal> {
     let mut edges = step.edges_on(outcome);
     if let (Some(edge), None) = (edges.next(), edges.next()) {
-        return Ok((edge, only_agent(workflow, step, edge)?));
+        return Ok((edge, only_agent(workflow, step, sender, edge)?));
     }
     Err(choose(workflow, step, outcome))
 }
 
-fn only_agent(workflow: &Workflow, step: &Step, edge: &Edge) -> Result<AgentId, Refusal> {
+/// The only agent there; of several, the one of the sender's domain.
+fn only_agent(
+    workflow: &Workflow,
+    step: &Step,
+    sender: &AgentId,
+    edge: &Edge,
+) -> Result<AgentId, Refusal> {
     let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
     match agents.as_slice() {
         [agent] => Ok(agent.clone()),
-        [] | [_, _, ..] => Err(choose(workflow, step, edge.on)),
+        several => {
+            let alike = workflow.agent_like(several, sender);
+            alike.ok_or_else(|| choose(workflow, step, edge.on))
+        }
     }
 }
 

@@ -20,6 +20,10 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
     if old.to.agent == create.to {
         return say_better(draft, old, create);
     }
+    // Only an operator's reroute sends blockers elsewhere.
+    if old.detour.is_some() {
+        return Err(not_holder(draft, &create.from));
+    }
     let edge = edge_to(draft.workflow(), &old.from.place, &create.to, create.outcome)?;
     // A delegated part goes to the delegate that was asked, not along an edge.
     if draft.run.caller_of(old.no).is_some() {
@@ -76,9 +80,10 @@ fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(
         brings: old.brings,
         has_lost_lease: old.has_lost_lease,
         entry,
+        detour: old.detour.clone(),
         ..Offer::new(old.from.clone(), old.to.clone(), Some(draft.keep_package(&create.package)))
     };
-    draft.done.handoff = Some(past_its_gate(draft, offer));
+    draft.done.handoff = Some(past_its_gate(draft, offer, &create.package));
     Ok(())
 }
 

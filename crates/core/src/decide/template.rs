@@ -56,6 +56,9 @@ pub fn template(
             (contract.filter(|_| is_success), None, asked.outcome)
         }
         Route::Ask(_, _, outcome) => (None, None, Some(outcome)),
+        Route::Detour(..) => (None, None, Some(Outcome::Blocked)),
+        Route::Unresolved(_, outcome) => (None, None, Some(outcome)),
+        Route::Resolved(_) => (None, None, Some(Outcome::Success)),
         Route::Error(_) | Route::Retry(_) => (None, None, asked.outcome),
     };
     let contract = contract.and_then(|it| workflow.contract(it));
@@ -72,6 +75,8 @@ fn implied_way(route: &Route<'_>, asked: Option<Outcome>) -> Option<ImpliedWay> 
         Route::Edge(_, edge, _) | Route::Review(_, edge, _) => Some(edge.on),
         Route::Ask(_, _, outcome) => Some(*outcome),
         Route::Return(..) => asked,
+        Route::Detour(..) => Some(Outcome::Blocked),
+        Route::Resolved(_) | Route::Unresolved(..) => None,
         Route::PassOn(..) | Route::Delegate(..) | Route::Escalate | Route::Retry(_) => None,
     };
     (outcome == Some(Outcome::Blocked)).then_some(ImpliedWay::Blocked)

@@ -6,6 +6,7 @@ use super::{
     BlockerEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent, LeaseEvent,
     MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
 };
+use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
@@ -18,11 +19,13 @@ use crate::workflow::Place;
 pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
     let mut events = events.into_iter();
     let (first, at) = events.next()?;
-    let Event::Run(RunEvent::Started { story, workflow, pin, owner, start, has_gates }) = first
+    let Event::Run(RunEvent::Started { story, workflow, pin, owner, start, has_gates, mode }) =
+        first
     else {
         return None;
     };
-    let mut run = Run::new(id, story, workflow, pin, owner, start, at);
+    let run = Run::new(id, story, workflow, pin, owner, start, at);
+    let mut run = Run { mode, ..run };
     run.record_gates(has_gates);
     for (event, at) in events {
         evolve(&mut run, &event, at);
@@ -151,6 +154,19 @@ impl Run {
             BlockerEvent::Resolved { blocker, .. } | BlockerEvent::Waived { blocker, .. } => {
                 self.blockers.retain(|it| it.no != *blocker);
             }
+            BlockerEvent::Routed { handoff, detour } => self.send_round(*handoff, detour),
+            // What it leads to has events of its own.
+            BlockerEvent::Rerouted { .. } => {}
+        }
+    }
+
+    /// The first attempt of a resolver counts as a block of the step; its retries do not.
+    fn send_round(&mut self, no: HandoffNo, detour: &Detour) {
+        let Some(handoff) = self.handoff_mut(no) else { return };
+        handoff.detour = Some(Box::new(detour.clone()));
+        let is_first = handoff.attempt == 1;
+        if let (true, Place::Step(step)) = (is_first, &detour.blocked().place) {
+            self.counter_mut(CounterScope::Blocks(step.clone())).n += 1;
         }
     }
 
@@ -207,6 +223,7 @@ impl Run {
             n_questions: created.n_questions,
             brings: created.brings,
             evidence: Vec::new(),
+            detour: None,
         });
         self.count_releases(created.handoff, created.n_releases);
         match created.kind {
@@ -398,6 +415,7 @@ impl Run {
             | GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Checks
+            | GateCause::Confidence
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease

@@ -5,7 +5,7 @@ use crate::content::ContentId;
 use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StoryKey, WorkflowName};
 use crate::run::{Party, RunStatus, is_false};
-use crate::workflow::Place;
+use crate::workflow::{Mode, Place};
 
 event_family! {
     pub enum RunEvent => Run {
@@ -18,6 +18,8 @@ event_family! {
             /// The workflow has blocking or automatic gates; the run records which it has passed.
             #[serde(default, skip_serializing_if = "is_false")]
             has_gates: bool,
+            #[serde(default, skip_serializing_if = "Mode::is_autonomous")]
+            mode: Mode,
         },
         /// An agent took up a baton that was not handed to it.
         "run.adopted" => Adopted { by: Party },
@@ -75,8 +77,12 @@ impl EventFamily for RunEvent {
 
     fn sentence(&self, style: &dyn SentenceStyle) -> String {
         match self {
-            Self::Started { workflow, owner, .. } => {
-                format!("{} starts the run, by {workflow}", style.principal(owner))
+            Self::Started { workflow, owner, mode, .. } => {
+                let by = style.principal(owner);
+                if mode.is_autonomous() {
+                    return format!("{by} starts the run, by {workflow}");
+                }
+                format!("{by} starts the run, by {workflow}, {}", mode.name())
             }
             Self::Adopted { by } => format!("{} takes the run up", style.agent(&by.agent)),
             Self::Paused { .. } => style.warning("the run is paused"),

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{EdgeKey, is_false, is_zero};
 use crate::content::ContentId;
+use crate::detour::Detour;
 use crate::evidence::Evidence;
 use crate::gate::Gate;
 use crate::named::named;
@@ -77,6 +78,16 @@ pub struct Handoff {
     pub brings: Option<Outcome>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// The blocked work, where the receiver is to resolve what blocks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detour: Option<Box<Detour>>,
+}
+
+impl Handoff {
+    /// The place whose work it is: a resolver clears the way for the blocked agent's.
+    pub fn work_place(&self) -> &Place {
+        self.detour.as_ref().map_or(&self.to.place, |it| &it.blocked().place)
+    }
 }
 
 named! {

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::{Delegate, Edge, EdgeGate, Place, RejectRule, Step, Target, Workflow};
+use crate::contract::{Contract, Profile};
 use crate::gate::GateKind;
+use crate::lint::{Facts, Settings};
 use crate::names::StepId;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+use crate::skeleton::{self, PackageRules};
 
 impl Workflow {
     /// Everything that is wrong with the workflow as a state machine, all at once.
@@ -26,6 +29,7 @@ impl Workflow {
         }
         self.edge_problems("start", &self.start, &mut problems);
         self.contract_problems("escalation", self.escalation.as_ref(), &mut problems);
+        self.routing_problems(&mut problems);
         if self.start.to == Target::Complete {
             problems.push(Problem::new("start.to", "no_such_step", "must name a step"));
         }
@@ -33,6 +37,21 @@ impl Workflow {
             self.step_problems(step, &mut problems);
         }
         problems
+    }
+
+    fn routing_problems(&self, problems: &mut Vec<Problem>) {
+        for row in &self.routing.rows {
+            let path = format!("routing.reasons.{}", row.reason);
+            if row.resolvers.is_empty() {
+                let message = "names no agent; write `human` for a person";
+                problems.push(Problem::new(&path, "no_agent", message));
+            }
+            for it in row.resolvers.iter().filter(|it| it.agent.is_orchestrator()) {
+                let path = it.domain.as_ref().map_or(path.clone(), |it| format!("{path}.{it}"));
+                let message = "the orchestrator resolves nothing; name an agent, or `human`";
+                problems.push(Problem::new(path, "reserved_agent", message));
+            }
+        }
     }
 
     fn step_problems(&self, step: &Step, problems: &mut Vec<Problem>) {
@@ -75,6 +94,15 @@ impl Workflow {
         if edge.is_back && edge.to == Target::Complete {
             let message = "a back edge leads to a step, not to the end";
             problems.push(Problem::new(format!("{path}.back"), "back_to_end", message));
+        }
+        if edge.is_back {
+            let asking =
+                [("ask_in", !edge.ask_in.is_empty()), ("ask_below", edge.threshold.is_some())];
+            for (key, _) in asking.into_iter().filter(|(_, is_there)| *is_there) {
+                let message =
+                    "a way back asks nobody: a person is asked when it is taken too often";
+                problems.push(Problem::new(format!("{path}.{key}"), "gate_on_back", message));
+            }
         }
         self.contract_problems(&format!("{path}.contract"), edge.contract.as_ref(), problems);
         if let Some(gate) = &edge.gate {
@@ -141,6 +169,40 @@ impl Workflow {
             }
         }
         problems
+    }
+
+    /// Contracts that contradict themselves: no package could keep them. A run that has one waits for
+    /// a person, so it is not stopped by it.
+    pub fn impossible_contracts(&self) -> Vec<Problem> {
+        let (facts, settings) = (Facts::default(), Settings::default());
+        let problem = |contract: &Contract| {
+            let rules = PackageRules {
+                contract: Some(contract),
+                facts: &facts,
+                settings: &settings,
+                profile: Profile::Lenient,
+                min_score: None,
+                outcome: None,
+            };
+            let sample = skeleton::sample_of(&rules);
+            let report = contract.check(&sample);
+            let broken = report.refusing(Profile::Lenient).first()?.path.clone();
+            let message = format!(
+                "no package can keep this contract: its rules about `{broken}` contradict each other"
+            );
+            let path = format!("contracts.{}", contract.name);
+            Some(Problem::new(path, "contradictory_contract", message))
+        };
+        self.contracts.iter().filter_map(problem).collect()
+    }
+
+    /// Steps that can neither reject what comes to them nor send it on as bad: their agent can only
+    /// fail, and be tried again, until a person is asked.
+    pub fn steps_without_a_no(&self) -> Vec<&Step> {
+        let can_refuse = |step: &Step| {
+            step.reject != RejectRule::Never || step.edges_on(Outcome::Failure).next().is_some()
+        };
+        self.steps.iter().filter(|it| !can_refuse(it)).collect()
     }
 
     /// Cycles that nothing leads out of: work in them never comes to the end of the run. It goes on

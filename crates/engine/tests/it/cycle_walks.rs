@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use baton_core::agent::Agent;
 use baton_core::command::Command;
 use baton_core::decide::{self, Decision, DecisionContext, First, RunStart};
-use baton_core::event::{Created, Event, HandoffEvent};
+use baton_core::event::{BlockerEvent, Created, Event, HandoffEvent};
 use baton_core::gate::{GateCause, GateKind};
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey};
 use baton_core::registry::Agents;
 use baton_core::run::{Baton, Kind, Run, RunId, Wait};
-use baton_core::workflow::{Place, Workflow};
+use baton_core::workflow::{Mode, Place, Workflow};
 use baton_engine::{Clock, FixedClock};
 use uuid::Uuid;
 
@@ -43,6 +43,9 @@ struct Met {
     /// A question waits for a person.
     n_asked: u64,
     longest: u32,
+    /// Blocked work that went to a resolver, and that came back resolved.
+    n_detours: u64,
+    n_resolved: u64,
 }
 
 struct Walk<'a> {
@@ -54,6 +57,8 @@ struct Walk<'a> {
     run: Run,
     /// Handoffs that agents made.
     n_made: u32,
+    n_detours: u64,
+    n_resolved: u64,
     entered: BTreeMap<StepId, u32>,
     trail: Vec<Command>,
 }
@@ -75,6 +80,8 @@ fn every_run_ends_or_waits_for_a_person_within_the_bound_of_its_workflow() {
     assert!(asked(GateCause::SameFindings) > each / 8, "{met:?}");
     assert!(asked(GateCause::Delegations) > each / 4, "{met:?}");
     assert!(asked(GateCause::Blocked) > each / 4, "{met:?}");
+    assert!(met.n_detours > each, "{met:?}");
+    assert!(met.n_resolved > each / 4, "{met:?}");
     assert!(met.n_stuck < each, "{met:?}");
 }
 
@@ -110,15 +117,18 @@ fn most_moves(workflow: &Workflow) -> u32 {
 fn bound(workflow: &Workflow) -> u32 {
     let limits = &workflow.limits;
     let n_entries: u32 = workflow.steps.iter().map(|it| workflow.entries_of(&it.id)).sum();
-    // Each entry is held, and held again after each retry.
-    let n_held = n_entries * (1 + limits.retries);
+    // Each entry may be blocked so often, and each block sends the work to a resolver and back.
+    let n_blocks = workflow.steps.iter().map(|it| it.limits.blocks).max().unwrap_or_default();
+    let n_detours = 2 * n_entries * (1 + limits.retries) * n_blocks;
+    // Each entry is held, and held again after each retry; so is what a detour brings.
+    let n_held = (n_entries + n_detours) * (1 + limits.retries);
     let n_parts = workflow.steps.iter().map(|it| it.limits.delegations).max().unwrap_or_default();
     // A delegate's part and its return; and both again for each round between any two of them.
     let n_places = (workflow.steps.len() + workflows::AGENTS.len()) as u32;
     let n_pairs = n_places * workflows::AGENTS.len() as u32;
     let delegated = 2 * n_held * n_parts + 2 * (limits.rounds + 1) * n_pairs;
     // Each holding may end with an error for the orchestrator, and with a row that asks or informs.
-    n_entries + n_held + 2 * n_held + delegated + 2
+    n_entries + n_detours + n_held + 2 * n_held + delegated + 2
 }
 
 impl<'a> Walk<'a> {
@@ -128,6 +138,7 @@ impl<'a> Walk<'a> {
             run: RunId(Uuid::from_u128(1)),
             story: StoryKey::parse("a story").unwrap(),
             owner: Principal::parse("ada").unwrap(),
+            mode: Mode::Autonomous,
             first: First::Handoff(moves::start(workflow)),
         };
         let ground = ground(workflow, agents, &clock);
@@ -140,6 +151,8 @@ impl<'a> Walk<'a> {
             clock,
             run: decision.run.clone(),
             n_made: 0,
+            n_detours: 0,
+            n_resolved: 0,
             entered: BTreeMap::new(),
             trail: Vec::new(),
         };
@@ -166,6 +179,8 @@ impl<'a> Walk<'a> {
             }
         }
         met.longest = met.longest.max(self.n_made);
+        met.n_detours += self.n_detours;
+        met.n_resolved += self.n_resolved;
         self.ends(met, n_refused);
     }
 
@@ -191,6 +206,11 @@ impl<'a> Walk<'a> {
 
     fn arrives(&mut self, decision: Decision) {
         for event in &decision.events {
+            match event {
+                Event::Blocker(BlockerEvent::Routed { .. }) => self.n_detours += 1,
+                Event::Blocker(BlockerEvent::Resolved { .. }) => self.n_resolved += 1,
+                _ => {}
+            }
             let Event::Handoff(HandoffEvent::Created(created)) = event else { continue };
             self.n_made += 1;
             if let Some(step) = entered(created) {
@@ -228,10 +248,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The step that a handoff brings work to, but not a retry, or what a delegate brings back.
+/// The step that a handoff brings work to, but not a retry, or what a delegate or a resolver brings
+/// back.
 fn entered(created: &Created) -> Option<&StepId> {
+    let is_resolved = matches!(created.from.place, Place::Delegate(_));
     let is_question = created.kind == Kind::Question;
-    let is_work = created.attempt == 1 && created.brings.is_none() && !is_question;
+    let is_work = created.attempt == 1 && created.brings.is_none() && !is_question && !is_resolved;
     match &created.to.place {
         Place::Step(step) if is_work => Some(step),
         Place::Step(_) | Place::Orchestrator | Place::Human | Place::Delegate(_) => None,

@@ -19,7 +19,7 @@ use baton_core::names::{AgentId, Principal, StepId, StoryKey};
 use baton_core::refusal::Refusal;
 use baton_core::registry::Agents;
 use baton_core::run::{Kind, Run, RunId, RunStatus};
-use baton_core::workflow::{Place, Target, Workflow};
+use baton_core::workflow::{Mode, Place, Target, Workflow};
 use baton_engine::{Clock, FixedClock};
 use jiff::SignedDuration;
 use uuid::Uuid;
@@ -129,6 +129,7 @@ impl<'a> Walk<'a> {
                     run: RunId(Uuid::from_u128(self.n_runs.into())),
                     story: StoryKey::parse("a story").unwrap(),
                     owner: Principal::parse("ada").unwrap(),
+                    mode: Mode::Autonomous,
                     first: First::Handoff((**create).clone()),
                 };
                 decide::start(&start, self.ground())
@@ -246,7 +247,8 @@ impl<'a> Walk<'a> {
             | Command::Pause { .. }
             | Command::Resume
             | Command::CancelRun { .. }
-            | Command::Skip { .. } => false,
+            | Command::Skip { .. }
+            | Command::Reroute(_) => false,
         }
     }
 }

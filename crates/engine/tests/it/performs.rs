@@ -51,11 +51,11 @@ impl World {
             }
             What::Start { to } => {
                 let to = to.map(agent);
-                let start = StartRun { story, workflow, to, package: None, reason: None };
+                let start = StartRun { workflow, to, ..StartRun::of(story) };
                 self.engine.start(caller, start).await
             }
             What::StartAt { step } => {
-                let start = StartRun { story, workflow, to: None, package: None, reason: None };
+                let start = StartRun { workflow, ..StartRun::of(story) };
                 let at = StartingPoint {
                     step: StepId::parse(step).unwrap(),
                     reason: reason("from there"),

@@ -208,7 +208,7 @@ pub(crate) fn package(document: &str) -> Package {
 }
 
 pub(crate) fn start(story: &str) -> StartRun {
-    StartRun { story: key(story), workflow: None, to: None, package: None, reason: None }
+    StartRun::of(key(story))
 }
 
 pub(crate) fn of_story(story: &str) -> RunTarget {
@@ -296,6 +296,7 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::CancelRun { .. }
         | Command::Goto { .. }
         | Command::StartAt(_)
+        | Command::Reroute(_)
         | Command::Skip { .. } => None,
     }
 }

@@ -196,6 +196,14 @@ impl EventToTell<'_> {
             Event::Blocker(BlockerEvent::Waived { blocker, by, .. }) => {
                 ("BLOCKER_WAIVED", settled(*blocker, by))
             }
+            Event::Blocker(BlockerEvent::Routed { detour, .. }) => {
+                let blocked = ("by", text(detour.blocked().agent.as_str()));
+                ("BLOCKER_ROUTED", vec![handoff(), blocked, ("reason", text(&detour.reason))])
+            }
+            Event::Blocker(BlockerEvent::Rerouted { to, cause, by, .. }) => {
+                let (to, by) = (("to", text(to.as_str())), ("by", text(by.as_str())));
+                ("BLOCKER_REROUTED", vec![handoff(), to, by, ("cause", text(cause.name()))])
+            }
             Event::Message(MessageEvent::Posted { by, .. }) => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
             }

@@ -184,7 +184,7 @@ mod tests {
 
     async fn start(app: &RequestScope, story: &str) {
         let story = StoryKey::parse(story).unwrap();
-        let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+        let start = StartRun::of(story);
         app.caller().start(start).await.unwrap();
     }
 

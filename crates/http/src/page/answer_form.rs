@@ -54,10 +54,10 @@ struct Form {
     id: String,
     /// None where no answer takes words.
     words: Option<WordsField>,
-    target: Target,
+    target: AnswerTarget,
 }
 
-enum Target {
+enum AnswerTarget {
     /// The number of the handoff that asks.
     Handoff(u64),
     /// The number of the run whose baton is loose.
@@ -80,35 +80,35 @@ impl Form {
             Waits::Gate { handoff, .. } => {
                 let number = number(item, *handoff)?;
                 let words = words("Your comment", "comment", MOST_COMMENT);
-                Some(Self { id: number.to_string(), words, target: Target::Handoff(number) })
+                Some(Self { id: number.to_string(), words, target: AnswerTarget::Handoff(number) })
             }
             Waits::Question { handoff, .. } => {
                 let number = number(item, *handoff)?;
                 let words = words("Your answer", "comment", MOST_COMMENT);
-                Some(Self { id: number.to_string(), words, target: Target::Handoff(number) })
+                Some(Self { id: number.to_string(), words, target: AnswerTarget::Handoff(number) })
             }
             Waits::Loose { .. } => {
                 let words = words("Your reason", "reason", MOST_REASON);
-                Some(Self { id: format!("run-{run}"), words, target: Target::LooseRun(run) })
+                Some(Self { id: format!("run-{run}"), words, target: AnswerTarget::LooseRun(run) })
             }
         }
     }
 
     fn path(&self, choice: &InboxChoice) -> String {
         match self.target {
-            Target::Handoff(number) => format!("/api/v1/inbox/{number}/answer"),
-            Target::LooseRun(_) if choice.name == "start" => "/api/v1/runs".to_owned(),
-            Target::LooseRun(run) => format!("/api/v1/runs/{run}/{}", choice.name),
+            AnswerTarget::Handoff(number) => format!("/api/v1/inbox/{number}/answer"),
+            AnswerTarget::LooseRun(_) if choice.name == "start" => "/api/v1/runs".to_owned(),
+            AnswerTarget::LooseRun(run) => format!("/api/v1/runs/{run}/{}", choice.name),
         }
     }
 
     fn body(&self, item: &InboxItem, choice: &InboxChoice) -> String {
         ascii_json(&match self.target {
-            Target::Handoff(_) => json!({ "answer": choice.name }),
-            Target::LooseRun(_) if choice.name == "start" => {
+            AnswerTarget::Handoff(_) => json!({ "answer": choice.name }),
+            AnswerTarget::LooseRun(_) if choice.name == "start" => {
                 json!({ "story": item.run.run.story.as_str() })
             }
-            Target::LooseRun(_) => json!({}),
+            AnswerTarget::LooseRun(_) => json!({}),
         })
     }
 }
@@ -133,7 +133,7 @@ fn button(html: &mut Html, asked: &AskedPerson, form: &Form, choice: &InboxChoic
             html.raw("\"><summary>Edit the package</summary><label for=\"package-").text(&form.id);
             html.raw("\">The package, as JSON</label><textarea name=\"package\" id=\"package-");
             html.text(&form.id).raw("\" rows=\"12\" spellcheck=\"false\"");
-            if let Target::Handoff(number) = form.target {
+            if let AnswerTarget::Handoff(number) = form.target {
                 html.raw(" data-from=\"/api/v1/handoffs/").number(number).raw("/package\"");
             }
             html.raw("></textarea>");

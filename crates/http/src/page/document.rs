@@ -99,7 +99,7 @@ pub(super) enum Rendered {
 async fn page(app: &RequestScope, parts: PageParts) -> Response {
     let fault = health::not_ready(app).await;
     let PageParts { title, headline, main } = parts;
-    let frame = Frame {
+    let frame = PageFrame {
         title: &title,
         project: app.project.as_deref(),
         headline: Some(&headline),
@@ -121,7 +121,7 @@ pub(crate) fn with_problem_page(app: &App, mut response: Response) -> Response {
     main.attribute(&code).raw("\"><code>").text(&code);
     main.raw("</code></a> · <a href=\"/\">All runs</a></p></section>");
     let project = app.project.as_deref().filter(|_| is_let_in);
-    let frame = Frame { title: &title, project, headline: None, fault: None };
+    let frame = PageFrame { title: &title, project, headline: None, fault: None };
     let (mut parts, _) = response.into_parts();
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(HTML));
     parts.headers.insert(VARY, HeaderValue::from_static("accept"));
@@ -131,11 +131,11 @@ pub(crate) fn with_problem_page(app: &App, mut response: Response) -> Response {
 
 /// A page that belongs to no project and never changes, such as that of the API.
 pub(crate) fn fixed_page(title: &str, main: Html) -> String {
-    Frame { title, project: None, headline: None, fault: None }.around(main)
+    PageFrame { title, project: None, headline: None, fault: None }.around(main)
 }
 
 /// What is around the live part of every page.
-struct Frame<'a> {
+struct PageFrame<'a> {
     title: &'a str,
     project: Option<&'a str>,
     /// None on a page that does not change, which needs no script.
@@ -144,7 +144,7 @@ struct Frame<'a> {
     fault: Option<&'a str>,
 }
 
-impl Frame<'_> {
+impl PageFrame<'_> {
     fn around(&self, main: Html) -> String {
         let mut html = Html::default();
         html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>");

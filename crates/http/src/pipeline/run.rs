@@ -112,7 +112,7 @@ async fn begin(
     story: StoryKey,
     workflow: Option<WorkflowName>,
 ) -> Result<Vec<String>, ApiProblem> {
-    let start = StartRun { story, workflow, to: None, package: None, reason: None };
+    let start = StartRun { workflow, ..StartRun::of(story) };
     match caller.start(start).await {
         Ok(outcome) => Ok(outcome.done.warnings.iter().map(ToString::to_string).collect()),
         Err(error) => Err(refused(app, error).await),

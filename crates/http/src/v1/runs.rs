@@ -3,10 +3,10 @@
 pub(crate) mod document;
 
 use baton_api::{
-    Because, CommandAnswer, Goto, Nothing, OrderWord, Page, RunDetail, RunDocument, StartRequest,
-    StatusWord, Why,
+    Because, CommandAnswer, Goto, Nothing, OrderWord, Page, RerouteRequest, RunDefinition,
+    RunDetail, RunDocument, StartRequest, StatusWord, Why,
 };
-use baton_core::command::Command;
+use baton_core::command::{Command, Reroute};
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
 use baton_engine::{StartRun, StartingPoint};
@@ -104,6 +104,30 @@ pub(super) async fn get(
     Ok(ApiResponse::new(run_detail(&app, &row).await?).at(row.version))
 }
 
+/// Shows the workflow of a run.
+///
+/// As it was when the run began, beside the project's as it is now.
+#[utoipa::path(get, path = "/api/v1/runs/{run}/definition", operation_id = "getRunDefinition",
+    tag = "runs",
+    params(RunPath),
+    responses((status = 200, description = "The workflow, then and now", body = RunDefinition), ReadProblems))]
+pub(super) async fn definition(
+    app: RequestScope,
+    Named(name): Named,
+) -> Result<ApiResponse<RunDefinition>, ApiProblem> {
+    let row = find_run(&app, &name).await?;
+    let (pin, workflow) = (row.run.pin, &row.run.workflow);
+    let began_with = app.read().definition(&pin).await?;
+    let catalog = app.read().fresh_catalog();
+    let current = catalog.workflow(workflow).ok().map(|it| it.text.clone());
+    Ok(ApiResponse::new(RunDefinition {
+        name: workflow.to_string(),
+        hash: pin.to_string(),
+        text: began_with.map(|it| it.text).unwrap_or_default(),
+        current,
+    }))
+}
+
 /// Starts a run of a story.
 ///
 /// Without `story`, of the story that is next in order. If the baton of its run is loose, the story
@@ -128,7 +152,8 @@ pub(super) async fn start(
         asked.package.as_deref().map(|it| body::package_or_document(Some(it))).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
-    let of = |story| StartRun { story, workflow, to, package, reason };
+    let mode = asked.mode.unwrap_or_default().0;
+    let of = |story| StartRun { story, workflow, to, package, reason, mode };
     let outcome = match (asked.story, at) {
         (Some(key), at) => {
             let story = typed_story(&app, &key, asked.new_story.into()).await?;
@@ -230,6 +255,26 @@ pub(super) async fn skip(
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let reason = Reason::parse(&write.asked.reason)?;
     on_run(&app, &name, &write, Command::Skip { reason }).await
+}
+
+/// Sends what blocks a step elsewhere.
+///
+/// Not where the workflow's table says, for one of four causes, which is recorded.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/reroute", operation_id = "rerouteBlockers",
+    tag = "runs",
+    params(RunCommandParams),
+    request_body = RerouteRequest,
+    responses(CommandDone, WriteProblems))]
+pub(super) async fn reroute(
+    app: RequestScope,
+    name: Named,
+    write: WriteRequest<RerouteRequest>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    let asked = &write.asked;
+    let (to, reason) = (known_agent(&app, &asked.to)?, Reason::parse(&asked.reason)?);
+    let by = write.caller.principal().clone();
+    let reroute = Reroute { to, cause: asked.cause.0, reason, by };
+    on_run(&app, &name, &write, Command::Reroute(reroute)).await
 }
 
 /// Cancels the pending handoffs of a run.

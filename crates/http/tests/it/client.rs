@@ -134,7 +134,7 @@ impl Site {
     /// Hands a story in: a few events of a new run.
     pub(crate) async fn start(&self, story: &str) {
         let story = StoryKey::parse(story).unwrap();
-        let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+        let start = StartRun::of(story);
         self.engine.start(&caller(), start).await.unwrap();
     }
 

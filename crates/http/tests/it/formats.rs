@@ -121,6 +121,23 @@ async fn a_handoff_is_a_document_in_every_format() {
 }
 
 #[tokio::test]
+async fn an_xml_handoff_is_told_in_its_own_form() {
+    let world = world().await;
+    let printed = include_str!("../../../wire/tests/fixtures/xml/issue-manager-to-prep-agent.xml");
+    send(&world, "/api/v1/documents?profile=lenient", XML, printed).await.is(201);
+    let xml = [("accept", "application/xml")];
+    let shown = world.client.send("GET", "/api/v1/handoffs/1", &xml, "").await;
+    assert_eq!(shown.status, 200, "{}", shown.text);
+    // Every line of the document, in its order, and what Baton knows beside it.
+    let mut rest = shown.text.as_str();
+    for line in printed.lines().take(printed.lines().count() - 1) {
+        let at = rest.find(line).unwrap_or_else(|| panic!("{line} is missing: {}", shown.text));
+        rest = &rest[at + line.len()..];
+    }
+    assert!(rest.contains("<baton>") && rest.contains("<state>pending</state>"), "{rest}");
+}
+
+#[tokio::test]
 async fn an_acknowledgement_in_any_format_takes_a_handoff_up() {
     let yaml = "acknowledgment:\n  received: true\n  from: orchestrator\n  understood:\n    task: \
                 Plan it\n    constraints: none\n  questions: []\n  starting: true\n";

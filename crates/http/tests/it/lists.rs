@@ -122,9 +122,11 @@ async fn agents_are_shown_with_what_they_have_to_do() {
 async fn definitions_are_shown() {
     let world = world().await;
     let all = world.get("/api/v1/definitions").await.is(200);
-    assert_eq!(texts(&all, "name"), ["gated-project", "story-pipeline"]);
+    let names =
+        ["bmad-delivery", "feature-phases", "gated-project", "issue-to-merge", "story-pipeline"];
+    assert_eq!(texts(&all, "name"), names);
     let one = world.get("/api/v1/definitions/story-pipeline").await.is(200);
-    assert_eq!(one, all["items"][1]);
+    assert_eq!(one, all["items"][4]);
     assert_eq!((&one["isDefault"], &one["start"]["to"]), (&json!(true), &json!("analyze")));
     world.get("/api/v1/definitions/none").await.refuses(404, "no_such_workflow");
     world.get("/api/v1/definitions/No%20Name").await.refuses(404, "no_such_workflow");

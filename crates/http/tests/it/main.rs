@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
 
 #[cfg(test)]
+mod all_workflows;
 mod archive;
 #[cfg(test)]
 mod claims;

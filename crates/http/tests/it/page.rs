@@ -376,6 +376,7 @@ fn buttons(page: &str) -> Vec<(String, String, String)> {
         let text = tag.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0;
         text.replace("&quot;", "\"")
             .replace("&lt;", "<")
+            .replace("&gt;", ">")
             .replace("&#39;", "'")
             .replace("&amp;", "&")
     };

@@ -149,6 +149,80 @@ async fn an_error_reaches_the_next_attempt_and_then_the_person() {
 }
 
 #[tokio::test]
+async fn the_questions_of_a_document_are_shown_with_category_options_and_impact() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+    let package = json!({
+        "summary": "The refresh is not specified",
+        "questions": [{
+            "category": "requirement", "question": "Refresh by itself?",
+            "options": ["every 30 s", "by hand"], "impact": "the polling hook",
+        }],
+    });
+    let done = json!({"outcome": "needs_clarification", "package": package, "profile": "lenient"});
+    world.post("/api/v1/handoffs/1/complete", &done.to_string()).await.is(200);
+    let asked = item(&world).await;
+    assert_eq!(
+        said(&asked, "open_questions"),
+        [
+            "requirement: Refresh by itself?; options: every 30 s / by hand; impact: the polling hook"
+        ]
+    );
+    let answer = r#"{"answer":"continue","comment":"by hand"}"#;
+    let told = world.post("/api/v1/inbox/2/answer", answer).await.is(200);
+    assert_eq!(told["run"]["currentAgent"], "analyst", "the same agent works on: {told}");
+}
+
+#[tokio::test]
+async fn a_run_has_the_mode_that_it_was_started_in() {
+    let world = world().await;
+    let start = r#"{"story":"s-1","newStory":true,"workflow":"bmad-delivery","mode":"supervised"}"#;
+    let begun = world.post("/api/v1/runs", start).await.is(201);
+    assert_eq!(begun["run"]["mode"], "supervised");
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+    let done =
+        r#"{"outcome":"success","package":{"summary":"3 requirements"},"profile":"lenient"}"#;
+    let asked = world.post("/api/v1/handoffs/1/complete", done).await.is(200);
+    assert_eq!(
+        (&asked["run"]["mode"], &asked["run"]["currentAgent"]),
+        (&json!("supervised"), &json!("human"))
+    );
+    world.post("/api/v1/inbox/2/answer", r#"{"answer":"approve"}"#).await.is(200);
+    let run = world.get("/api/v1/runs/s-1").await.is(200);
+    assert_eq!(run["passedGates"][0]["name"], "Product requirements → architecture", "{run}");
+    let other =
+        r#"{"story":"s-2","newStory":true,"workflow":"story-pipeline","mode":"supervised"}"#;
+    world.post("/api/v1/runs", other).await.refuses(422, "no_such_mode");
+    world.started("s-3", PIPELINE).await;
+    assert_eq!(world.get("/api/v1/runs/s-3").await.is(200)["mode"], "autonomous");
+}
+
+#[tokio::test]
+async fn blockers_are_rerouted_on_record() {
+    let world = world().await;
+    world.started("s-1", "feature-phases").await;
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+    let reroute = r#"{"to":"human","cause":"major_decision","reason":"it concerns every team"}"#;
+    world.post("/api/v1/runs/s-1/reroute", reroute).await.refuses(409, "no_detour");
+    let blocked = json!({
+        "status": "blocked", "phase": "architecture", "summary": "2 ways to keep the token",
+        "blocked_reason": "security_concern", "attempted": ["Read the design"],
+        "handoff": { "context": "localStorage or a cookie" },
+    });
+    let done = json!({"outcome": "blocked", "package": blocked, "profile": "lenient"});
+    let told = world.post("/api/v1/handoffs/1/complete", &done.to_string()).await.is(200);
+    assert_eq!(told["run"]["currentAgent"], "frontend-security", "{told}");
+    let told = world.post("/api/v1/runs/s-1/reroute", reroute).await.is(200);
+    assert_eq!(told["run"]["currentAgent"], "human", "{told}");
+    let events = world.events("s-1").await;
+    let names = texts(&events, "name");
+    assert!(names.iter().any(|it| it == "blocker.routed"), "{names:?}");
+    assert!(names.iter().any(|it| it == "blocker.rerouted"), "{names:?}");
+    assert_eq!(said(&item(&world).await, "attempted"), ["Read the design"]);
+}
+
+#[tokio::test]
 async fn a_long_package_is_shortened_and_says_so() {
     let world = world().await;
     world.started("s-1", GATED).await;

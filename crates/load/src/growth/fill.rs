@@ -99,7 +99,7 @@ impl Filler {
     /// person.
     async fn add_run(&self, n: u64) -> Result<()> {
         let story = StoryKey::parse(&format!("growth:{n:06}"))?;
-        let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+        let start = StartRun::of(story);
         let run = self.engine.start(&self.caller, start).await?.run;
         for no in 1..=N_REPLACED {
             self.replace(run, HandoffNo(no)).await?;

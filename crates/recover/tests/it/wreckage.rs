@@ -225,7 +225,7 @@ fn catalog() -> Catalog {
 async fn work(engine: &Engine, clock: &FixedClock, story: &str, n_steps: u32) {
     let caller = Caller::new(Principal::parse("ada").unwrap());
     let story = StoryKey::parse(story).unwrap();
-    let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+    let start = StartRun::of(story);
     let run = engine.start(&caller, start).await.unwrap().run;
     for no in (1..=5).take(n_steps as usize) {
         let which = HandoffRef::InRun(run, HandoffNo(no));
@@ -264,7 +264,7 @@ async fn take_up(engine: &Engine, story: &str) {
         ..Caller::new(Principal::parse("ada").unwrap())
     };
     let named = StoryKey::parse(story).unwrap();
-    let start = StartRun { story: named, workflow: None, to: None, package: None, reason: None };
+    let start = StartRun::of(named);
     let run = engine.start(&caller("start"), start).await.unwrap().run;
     let accept = |handoff| {
         let lease = Some(LeaseTime::from_seconds(60).unwrap());

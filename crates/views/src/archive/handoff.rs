@@ -1,4 +1,5 @@
-//! `handoffs/HO-001.yaml`: one handoff as the YAML handoff's document.
+//! `handoffs/HO-001.yaml`: one handoff as the YAML handoff's document, or as the XML handoff's where
+//! its sender wrote that.
 //!
 //! The sender's members stay as written, in their order. Of `id`, `timestamp`, `from`, `to` and
 //! `workflow_state`, Baton adds those that the sender left out. Only Baton writes the member
@@ -105,16 +106,18 @@ fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> SentPackage {
     }
 }
 
-/// The members of a document in the YAML handoff's form, with or without its root.
+/// The members of a document in the YAML handoff's form, with or without its root, or of an XML
+/// handoff, which has its own form.
 fn members(document: &Node) -> Option<&[(String, Node)]> {
     let Node::Map(whole) = document else { return None };
     let Shape { kind, body } = Shape::of(document);
     let has_map = |key: &str| matches!(document.member(key), Some(Node::Map(_)));
     match (kind, body) {
         // Prose beside the root would be lost.
-        (DocumentKind::YamlHandoff | DocumentKind::YamlGate, Node::Map(members)) => {
-            (whole.len() == 1).then_some(members.as_slice())
-        }
+        (
+            DocumentKind::YamlHandoff | DocumentKind::YamlGate | DocumentKind::XmlHandoff,
+            Node::Map(members),
+        ) => (whole.len() == 1).then_some(members.as_slice()),
         (DocumentKind::Payload, _) if has_map("context") || has_map("expectations") => Some(whole),
         (
             DocumentKind::XmlHandoff

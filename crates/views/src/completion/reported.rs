@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use baton_core::document::Node;
-use baton_core::document::kind::Shape;
+use baton_core::document::kind::{DocumentKind, Shape};
 use baton_core::view::read::{field, first_text, items, text, text_at};
 use baton_core::view::{Subject, View};
 
@@ -34,8 +34,8 @@ impl ReportedResults {
             let body = Shape::of(document).body;
             let view = View::of(document);
             keep(&mut said.summary, view.summary);
-            let branch = first_text(body, &["branch", "data.branch"]).map(str::to_owned);
-            keep(&mut said.branch, branch);
+            let branch = document.member("branch").and_then(text).map(str::to_owned);
+            keep(&mut said.branch, branch.filter(|_| is_payload(document)));
             keep(&mut said.tests_added, number(body, "tests_added"));
             keep(&mut said.coverage, anywhere(body, "coverage").map(str::to_owned));
             let subject = &mut said.subject;
@@ -125,12 +125,20 @@ fn listed_commits(body: &Node) -> Vec<String> {
     }
 }
 
+/// True for an agent's package: the XML handoff's report is what its page prints, and the package that
+/// begins a run names the branch that the story would have.
+fn is_payload(document: &Node) -> bool {
+    let begins = ["story", "story_id"].iter().any(|it| document.member(it).is_some());
+    DocumentKind::of(document) == DocumentKind::Payload && !begins
+}
+
 /// More commits are counted, and not named.
 const MOST_COMMITS: usize = 200;
 
 fn commits(packages: &[Node]) -> Vec<String> {
     let mut seen: HashSet<String> = HashSet::new();
-    let all = packages.iter().flat_map(|it| listed_commits(Shape::of(it).body));
+    let own = packages.iter().filter(|it| is_payload(it));
+    let all = own.flat_map(|it| listed_commits(Shape::of(it).body));
     all.filter(|it| seen.insert(it.clone())).take(MOST_COMMITS).collect()
 }
 

@@ -176,7 +176,7 @@ impl Views<'_> {
 /// Who speaks in the reason of a gate; none where it is Baton's own sentence.
 fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
     let is_own = gate.kind == GateKind::Advisory
-        || gate.cause == GateCause::Checks
+        || matches!(gate.cause, GateCause::Checks | GateCause::Confidence)
         || words == gate.cause.sentence()
         || words == gate.sentence();
     (!is_own).then(|| gate.asker.agent.clone())

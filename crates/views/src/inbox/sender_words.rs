@@ -82,6 +82,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         | GateCause::NeedsReview
         | GateCause::Declared
         | GateCause::Checks
+        | GateCause::Confidence
         | GateCause::Escalation => sent(gate.package, asker).into_iter().collect(),
     }
 }
@@ -128,7 +129,8 @@ impl CollectedParts {
         self.add("feedback", one(feedback));
         self.add("attempted", listed(body, "attempted").map(words));
         self.add("blockers", listed(body, "blockers").map(blocker));
-        self.add("open_questions", listed(body, "open_questions").map(question));
+        let questions = listed(body, "open_questions").chain(listed(body, "questions"));
+        self.add("open_questions", questions.map(question));
         self.add("options", listed(body, "options").map(words));
         let open = view.decisions.into_iter().filter(|it| it.is_open());
         self.add("to_be_decided", open.map(|it| beside(it.decision, it.rationale)));
@@ -217,7 +219,10 @@ fn blocker(node: &Node) -> String {
     format!("{kind}{}{how}", what.unwrap_or_default())
 }
 
+/// `requirement: Refresh by itself? (high); options: yes / no; impact: the whole page waits`.
 fn question(node: &Node) -> String {
+    let category = field(node, "category").map(|it| format!("{it}: ")).unwrap_or_default();
+    let impact = field(node, "impact").map(|it| format!("; impact: {it}")).unwrap_or_default();
     let asked = text(node).or_else(|| field(node, "question")).unwrap_or_default();
     let priority = field(node, "priority").map(|it| format!(" ({it})")).unwrap_or_default();
     let context = field(node, "context").map(|it| format!("; {it}")).unwrap_or_default();
@@ -227,7 +232,7 @@ fn question(node: &Node) -> String {
         true => String::new(),
         false => format!("; options: {}", options.join(" / ")),
     };
-    format!("{asked}{priority}{context}{options}")
+    format!("{category}{asked}{priority}{context}{options}{impact}")
 }
 
 fn error(body: &Node) -> Vec<String> {

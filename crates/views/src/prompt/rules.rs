@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn stated(example: &Node, settings: &Settings) -> String {
-        let demanded = demanded(&[example.clone()], Profile::Strict, settings);
+        let demanded = demanded(std::slice::from_ref(example), Profile::Strict, settings);
         let list = |key: &str| -> String {
             let value = demanded.as_ref().unwrap().get_attr(key).unwrap();
             let word = |it: Value| match it.as_str() {

@@ -60,7 +60,6 @@ async fn the_package_is_cut_last_and_where_it_is_cut_can_be_seen() {
             "the files modified",
             "the story",
             "earlier rejects",
-            "your own last package",
             "what to verify",
             "the end of the package",
         ]

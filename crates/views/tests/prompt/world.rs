@@ -67,13 +67,7 @@ impl World {
         let engine = Engine::open(store, clock, catalog).await.unwrap();
         engine.add_story(&caller(), &story).await.unwrap();
         let world = Self { engine, story: story.key };
-        let start = StartRun {
-            story: world.story.clone(),
-            workflow: None,
-            to: None,
-            package: None,
-            reason: None,
-        };
+        let start = StartRun::of(world.story.clone());
         world.engine.start(&caller(), start).await.unwrap();
         world
     }

@@ -44,7 +44,7 @@ pub(super) fn read(name: &str, text: &str, problems: &mut Problems) -> Option<Ag
         prompt,
     };
     let (accepts, produces, lines) = (Vec::new(), Vec::new(), Vec::new());
-    Some(AgentFile { agent, tools: None, model: None, accepts, produces, lines })
+    Some(AgentFile { agent, tools: None, tool: None, model: None, accepts, produces, lines })
 }
 
 /// The first line with something on it, and its number from 1.

@@ -12,12 +12,12 @@ use super::*;
 use crate::agent_file::{self, AgentFile};
 use crate::{json, workflow_file};
 
-fn workflow(name: &str) -> Workflow {
+pub(super) fn workflow(name: &str) -> Workflow {
     let (_, text) = workflows().iter().find(|(it, _)| *it == name).unwrap();
     workflow_file::parse(text).unwrap()
 }
 
-fn agent_of(id: &AgentId) -> AgentFile {
+pub(super) fn agent_of(id: &AgentId) -> AgentFile {
     let (_, text) = agents().iter().find(|(it, _)| *it == id.as_str()).unwrap();
     agent_file::parse(text).unwrap()
 }
@@ -35,7 +35,7 @@ fn under<'a>(prompt: &'a str, heading: &str) -> &'a str {
 }
 
 /// The contract of what `from` hands to `to`: along an edge, to a delegate, or back from one.
-fn contract<'a>(workflow: &'a Workflow, from: &str, to: &str) -> Option<&'a Contract> {
+pub(super) fn contract<'a>(workflow: &'a Workflow, from: &str, to: &str) -> Option<&'a Contract> {
     let [from, to] = [from, to].map(|it| AgentId::parse(it).unwrap());
     let along_edge = workflow.edges().find(|(place, edge)| {
         workflow.agents_at(place).contains(&from)
@@ -61,13 +61,13 @@ fn is_at_work(workflow: &Workflow, agent: &str) -> bool {
 }
 
 #[track_caller]
-fn check_kept(contract: &Contract, document: &Node, profile: Profile, what: &str) {
+pub(super) fn check_kept(contract: &Contract, document: &Node, profile: Profile, what: &str) {
     assert_eq!(contract.check(document).refusing(profile), [], "{what}: {}", contract.name);
 }
 
 /// As Baton checks it: the contract in strict, and the linter.
 #[track_caller]
-fn check_strict(contract: &Contract, document: &Node, what: &str) {
+pub(super) fn check_strict(contract: &Contract, document: &Node, what: &str) {
     let (facts, settings) = (Facts::default(), Settings::default());
     let contract = Some(contract);
     let subject =
@@ -133,7 +133,7 @@ fn every_agent_says_that_it_takes_and_gives_what_its_workflow_asks() {
 }
 
 /// A line for each edge, delegate and gate.
-fn ways(workflow: &Workflow) -> String {
+pub(super) fn ways(workflow: &Workflow) -> String {
     let mut lines = Vec::new();
     for (from, edge) in workflow.edges() {
         let to = Workflow::target_place(&edge.to);
@@ -297,8 +297,9 @@ fn a_package_that_says_nothing_is_refused_by_every_contract_of_the_gated_project
 #[test]
 fn the_example_in_every_prompt_passes_its_edge_in_strict() {
     for (id, text) in agents() {
-        let mut known = workflows().iter().map(|(name, _)| workflow(name));
-        let workflow = known.find(|it| is_at_work(it, id)).unwrap();
+        // The agents that hand off in documents are looked at with their workflows.
+        let mut known = ["story-pipeline", "gated-project"].map(workflow).into_iter();
+        let Some(workflow) = known.find(|it| is_at_work(it, id)) else { continue };
         let prompt = agent_file::parse(text).unwrap().agent.prompt;
         let examples = packages(under(&prompt, "## Handoff format"));
         assert_eq!(examples.len(), 1, "{id}");

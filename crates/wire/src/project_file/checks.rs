@@ -100,11 +100,10 @@ mod tests {
         let lines: Vec<String> = parse(text).unwrap_err().iter().map(ToString::to_string).collect();
         expect![[r#"
             line 1, column 1: checks.My Tests: `My Tests` is not the name of a check: use 1 to 64 lower-case letters and digits, joined by `-` [bad_name]
-            line 2, column 7: checks.My Tests.run: has 0 words: write the program and its arguments, such as `["cargo", "test"]`, at most 50 [bad_command]
+            line 2, column 7: checks.My Tests.run: has 0 words of at most 50: write the program and its arguments as a list, such as `["cargo", "test"]` [bad_command]
             line 3, column 1: checks.lint.run: is missing [missing]
             line 4, column 11: checks.lint.timeout: must be a time span of at most a year, such as `30m`, `2h` or `90s` [wrong_duration]
-            line 6, column 7: checks.types.run: is text, not a list [wrong_type]
-            line 6, column 7: checks.types.run: has 0 words: write the program and its arguments, such as `["cargo", "test"]`, at most 50 [bad_command]
+            line 6, column 7: checks.types.run: write the program and its arguments as a list, such as `["cargo", "test"]` [wrong_type]
             line 7, column 1: checks.types.cmd: is not a key here; known: `run`, `timeout` [unknown_key]"#]].assert_eq(&lines.join("\n"));
     }
 }

@@ -3,7 +3,7 @@ use baton_core::outcome::Outcome;
 
 use super::*;
 use crate::located::yaml;
-use crate::workflow_file::{self, contracts, delegates, edges, gates, steps};
+use crate::workflow_file::{self, contracts, delegates, edges, gates, routing, steps};
 use crate::{agent_file, builtin, json, project_file};
 
 fn document(name: &str) -> Node {
@@ -27,11 +27,13 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     vec![
         ("workflow", "", workflow_file::KEYS.to_vec()),
         ("workflow", "$defs.limits", workflow_file::LIMIT_KEYS.to_vec()),
+        ("workflow", "$defs.routing", routing::KEYS.to_vec()),
         ("workflow", "$defs.start", edges::START_KEYS.to_vec()),
         ("workflow", "$defs.step", steps::KEYS.to_vec()),
         ("workflow", "$defs.delegate", delegates::KEYS.to_vec()),
         ("workflow", "$defs.on", outcomes()),
         ("workflow", "$defs.edge", edges::KEYS.to_vec()),
+        ("workflow", "$defs.threshold", edges::THRESHOLD_KEYS.to_vec()),
         ("workflow", "$defs.gate", gates::KEYS.to_vec()),
         ("workflow", "$defs.options", gates::OPTION_KEYS.to_vec()),
         ("workflow", "$defs.contract", contracts::KEYS.to_vec()),
@@ -94,6 +96,8 @@ fn a_schema_has_the_words_that_the_reader_knows() {
     assert_eq!(words(workflow.at("$defs.rule.properties.type.enum")), kinds);
     let gate_types: Vec<&str> = gates::KINDS.iter().map(|(it, _)| *it).collect();
     assert_eq!(words(workflow.at("$defs.gate_type.enum")), gate_types);
+    let modes: Vec<&str> = edges::ASKING_MODES.iter().map(|(it, _)| *it).collect();
+    assert_eq!(words(workflow.at("$defs.asking_mode.enum")), modes);
     let on_expire: Vec<&str> = workflow_file::ON_EXPIRE.iter().map(|(it, _)| *it).collect();
     assert_eq!(words(workflow.at("$defs.on_expire.enum")), on_expire);
     let project = document("project");

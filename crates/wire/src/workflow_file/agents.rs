@@ -25,7 +25,23 @@ pub fn problems(workflow: &Workflow, known: &KnownAgents<'_>) -> Vec<Problem> {
         step_problems(workflow, step, known, &mut problems);
         delegate_problems(step, known, &mut problems);
     }
+    resolver_problems(workflow, known, &mut problems);
     problems
+}
+
+/// The agents of the table that says who resolves what blocks a step have to exist.
+fn resolver_problems(workflow: &Workflow, known: &KnownAgents<'_>, problems: &mut Vec<Problem>) {
+    for row in &workflow.routing.rows {
+        let resolvers = row.resolvers.iter();
+        for it in resolvers.filter(|it| !it.agent.is_human() && !it.agent.is_orchestrator()) {
+            if known.find(&it.agent).is_some() {
+                continue;
+            }
+            let path = format!("routing.reasons.{}", row.reason);
+            let path = it.domain.as_ref().map_or(path.clone(), |it| format!("{path}.{it}"));
+            problems.extend(known.missing(path, &it.agent));
+        }
+    }
 }
 
 fn step_problems(

@@ -1,8 +1,9 @@
 //! The edges of a step, and the entry of a workflow: `on` and `start`.
 
+use baton_core::document::Number;
 use baton_core::names::{AgentId, NameError, StepId};
 use baton_core::outcome::Outcome;
-use baton_core::workflow::{Edge, Target};
+use baton_core::workflow::{ApprovalThreshold, Edge, Mode, Target};
 
 use super::{PROFILES, count, gates, score};
 use crate::fields::{FieldAt, Fields};
@@ -11,7 +12,11 @@ use crate::located::LocatedValue;
 use crate::suggest::did_you_mean;
 
 pub(crate) const KEYS: &[&str] =
-    &["to", "back", "contract", "profile", "rounds", "min_score", "gate"];
+    &["to", "back", "contract", "profile", "rounds", "min_score", "gate", "ask_in", "ask_below"];
+pub(crate) const THRESHOLD_KEYS: &[&str] = &["field", "value"];
+/// Where a run is autonomous, no edge asks because of its mode.
+pub(crate) const ASKING_MODES: &[(&str, Mode)] =
+    &[("semi-autonomous", Mode::SemiAutonomous), ("supervised", Mode::Supervised)];
 /// Nothing precedes the start, so it has no `back`, and no gate: there is no sender to return work
 /// to.
 pub(crate) const START_KEYS: &[&str] = &["to", "contract", "profile", "rounds", "min_score"];
@@ -81,7 +86,49 @@ fn edge(
     let gate_name = format!("{from} → {}", to.as_ref().map_or("", target_name));
     let gate = fields.get("gate").filter(|_| known.contains(&"gate"));
     let gate = gate.and_then(|it| gates::gate(gate_name, &it, problems));
-    Some(Edge { is_back, contract, profile, rounds, min_score, gate, ..Edge::plain(on, to?) })
+    let ask_in = fields.get("ask_in").filter(|_| known.contains(&"ask_in"));
+    let ask_in = ask_in.map(|it| ask_in_modes(&it, problems)).unwrap_or_default();
+    let threshold = fields.get("ask_below").filter(|_| known.contains(&"ask_below"));
+    let threshold = threshold.and_then(|it| ask_below(&it, problems));
+    Some(Edge {
+        is_back,
+        contract,
+        profile,
+        rounds,
+        min_score,
+        gate,
+        ask_in,
+        threshold,
+        ..Edge::plain(on, to?)
+    })
+}
+
+/// A mode, or a list of them.
+fn ask_in_modes(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<Mode> {
+    field.items().iter().filter_map(|it| it.choice(ASKING_MODES, problems)).collect()
+}
+
+/// A number, for the field `confidence`, or a map with details.
+fn ask_below(field: &FieldAt<'_>, problems: &mut Problems) -> Option<ApprovalThreshold> {
+    const USUAL_FIELD: &str = "confidence";
+    if field.node.scalar_text().is_some() {
+        let below = number(field, problems)?;
+        return Some(ApprovalThreshold { field: USUAL_FIELD.to_owned(), below });
+    }
+    let fields = Fields::open(field, THRESHOLD_KEYS, problems)?;
+    let named = fields.get("field").and_then(|it| it.line(problems));
+    let below = fields.required("value", problems).and_then(|it| number(&it, problems));
+    let field = named.unwrap_or_else(|| USUAL_FIELD.to_owned());
+    Some(ApprovalThreshold { field, below: below? })
+}
+
+fn number(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Number> {
+    let text = field.scalar(problems)?;
+    let number = Number::parse(text.trim());
+    if number.is_none() {
+        field.problem("not_a_number", "must be a number, such as 0.7", problems);
+    }
+    number
 }
 
 fn target_name(target: &Target) -> &str {

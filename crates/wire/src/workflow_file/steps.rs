@@ -24,6 +24,7 @@ pub(crate) const KEYS: &[&str] = &[
     "entries",
     "delegations",
     "blocks",
+    "at_once",
     "on",
 ];
 
@@ -80,6 +81,7 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
     let reject = reject(&fields, problems);
     let delegates = fields.get("delegates").map(|it| delegates::delegates(&it, problems));
     let limits = limits(&fields, problems);
+    let at_once = fields.get("at_once").and_then(|it| count(&it, 1, problems));
     let title = title.or_else(|| id.as_ref().map(|it| as_title(it.as_str()))).unwrap_or_default();
     let edges = match fields.get("on") {
         Some(on) => edges::edges(&title, &on, problems),
@@ -97,6 +99,7 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
         reject,
         delegates: delegates.unwrap_or_default(),
         limits,
+        at_once,
         edges,
         id,
     })
@@ -115,6 +118,7 @@ fn unread(id: StepId) -> Step {
         reject: RejectRule::ToSender,
         delegates: Vec::new(),
         limits: StepLimits::default(),
+        at_once: None,
         edges: Vec::new(),
         id,
     }

@@ -3,7 +3,8 @@ use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{
-    Delegate, Edge, EdgeGate, LazyGraph, Limits, RejectRule, Step, StepLimits, Target, Workflow,
+    BlockerRouting, Delegate, Edge, EdgeGate, LazyGraph, Limits, Mode, RejectRule, Step,
+    StepLimits, Target, Workflow,
 };
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
@@ -12,7 +13,10 @@ use proptest::prelude::*;
 use super::*;
 
 mod agents;
+mod asked;
 mod ways;
+
+use asked::{full_routing, threshold};
 
 #[track_caller]
 fn check_bad(text: &str, expected: &Expect) {
@@ -67,6 +71,7 @@ fn what_may_be_left_out_has_a_value() {
         reject: RejectRule::ToSender,
         delegates: vec![],
         limits: StepLimits::default(),
+        at_once: None,
         edges: vec![edge(Outcome::Success, Target::Complete)],
     };
     assert_eq!(
@@ -82,6 +87,7 @@ fn what_may_be_left_out_has_a_value() {
             contracts: vec![],
             escalation: None,
             limits: Limits::default(),
+            routing: BlockerRouting::default(),
             graph: LazyGraph::default(),
         }
     );
@@ -96,6 +102,12 @@ description: >
 profile: strict
 limits:
   { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, expire_after: 1h, on_expire: return }
+domain: web
+routing:
+  prefixes: { python: data }
+  reasons:
+    security_concern: { web: web-security, data: human }
+    unknown: helper
 escalation: in
 start: { to: work, contract: in, profile: lenient, rounds: 2 }
 steps:
@@ -114,9 +126,10 @@ steps:
     entries: 5
     delegations: 2
     blocks: 0
+    at_once: 3
     on:
       success:
-        - { to: check, gate: informative }
+        - { to: check, gate: informative, ask_in: [semi-autonomous, supervised], ask_below: 0.70 }
         - to: complete
           contract: in
           gate:
@@ -125,7 +138,7 @@ steps:
             items: [Does it hold?, 2]
             options: { modify: Change it, approve: Let it go }
             checks: [lint, unit-tests]
-      skipped: check
+      skipped: { to: check, ask_in: supervised, ask_below: { field: sure.of, value: 2 } }
   check:
     agent: c
     expire_after: 1s
@@ -180,13 +193,20 @@ fn full_work() -> Step {
             Delegate { agent: agent("e"), contract: in_contract.clone(), returns: in_contract },
         ],
         limits: StepLimits { entries: Some(5), delegations: 2, blocks: 0 },
+        at_once: Some(3),
         edges: vec![
             Edge {
                 gate: Some(gate(GateKind::Advisory, "The work → check")),
+                ask_in: vec![Mode::SemiAutonomous, Mode::Supervised],
+                threshold: Some(threshold("confidence", "0.70")),
                 ..edge(Outcome::Success, Target::Step(step_id("check")))
             },
             Edge { gate: Some(ready), ..full_edge(Outcome::Success, Target::Complete, None, None) },
-            edge(Outcome::Skipped, Target::Step(step_id("check"))),
+            Edge {
+                ask_in: vec![Mode::Supervised],
+                threshold: Some(threshold("sure.of", "2")),
+                ..edge(Outcome::Skipped, Target::Step(step_id("check")))
+            },
         ],
     }
 }
@@ -208,6 +228,7 @@ fn every_key_is_read() {
         reject: RejectRule::To(step_id("work")),
         delegates: vec![],
         limits: StepLimits::default(),
+        at_once: None,
         edges: vec![edge(Outcome::Success, Target::Complete), Edge { is_back: true, ..back }],
     };
     let contract = Contract {
@@ -250,6 +271,7 @@ fn every_key_is_read() {
                 }),
                 stale_after: SignedDuration::from_hours(2),
             },
+            routing: full_routing(),
             graph: LazyGraph::default(),
         }
     );

@@ -40,6 +40,12 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("run resume", &["baton run resume shop:12"]),
     ("run cancel", &["baton run cancel 3 --reason \"no longer needed\""]),
     ("run goto", &["baton run goto 3 implement --reason \"the plan has changed\""]),
+    (
+        "run reroute",
+        &[
+            "baton run reroute shop:12 --to human --cause major_decision --reason \"every team is concerned\"",
+        ],
+    ),
     ("run skip", &["baton run skip 3 --reason \"nothing to document\""]),
     ("workflow list", &["baton workflow list", "baton wf ls"]),
     ("workflow show", &["baton workflow show story-pipeline"]),
@@ -48,6 +54,19 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &["baton workflow check team", "baton workflow check .baton/workflows/team.yaml"],
     ),
     ("workflow graph", &["baton workflow graph story-pipeline > pipeline.mmd"]),
+    ("workflow docs", &["baton workflow docs issue-to-merge > issue-to-merge.md"]),
+    (
+        "workflow new",
+        &["baton workflow new hotfix --step fix=implementer --step check=reviewer --review check"],
+    ),
+    (
+        "workflow simulate",
+        &[
+            "baton workflow simulate issue-to-merge --runs 1000 --seed 7",
+            "baton workflow simulate feature-phases --script moves.txt",
+        ],
+    ),
+    ("workflow diff", &["baton workflow diff shop:12"]),
     ("workflow eject", &["baton workflow eject story-pipeline"]),
     ("agent list", &["baton agent list"]),
     ("agent show", &["baton agent show reviewer"]),

@@ -9,7 +9,8 @@ use crate::hash::Hash;
 use crate::names::{AgentId, StepId, WorkflowName};
 use crate::outcome::Outcome;
 use crate::workflow::{
-    Edge, EdgeGate, LazyGraph, Limits, Place, RejectRule, Step, StepLimits, Target, Workflow,
+    BlockerRouting, Edge, EdgeGate, LazyGraph, Limits, Place, RejectRule, Step, StepLimits, Target,
+    Workflow,
 };
 use jiff::SignedDuration;
 
@@ -54,6 +55,7 @@ fn workflow(drawn: &str) -> Workflow {
         contracts: Vec::new(),
         escalation: None,
         limits: Limits::default(),
+        routing: BlockerRouting::default(),
         graph: LazyGraph::default(),
     }
 }
@@ -79,6 +81,7 @@ fn step(name: &str) -> Step {
         reject: RejectRule::ToSender,
         delegates: Vec::new(),
         limits: StepLimits::default(),
+        at_once: None,
         edges: Vec::new(),
     }
 }

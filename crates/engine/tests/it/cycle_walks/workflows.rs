@@ -23,8 +23,14 @@ fn text(dice: &mut Dice) -> String {
     let mut file = format!(
         "name: drawn\nlimits: {{ rounds: {rounds}, retries: {retries}, \
          questions: {questions}, releases: {releases} }}\n\
-         start: {{ to: s0 }}\nsteps:\n"
+         start: {{ to: s0 }}\n"
     );
+    // What blocks a step that has no way for it goes to an agent that resolves it.
+    if dice.chance(60) {
+        let resolver = AGENTS[dice.below(AGENTS.len())];
+        file += &format!("routing: {{ reasons: {{ unknown: {resolver} }} }}\n");
+    }
+    file += "steps:\n";
     for n in 0..n_steps {
         file += &format!("  s{n}:\n    agents: [{}]\n", agents(dice));
         match dice.below(6) {

@@ -1,6 +1,6 @@
 //! Workflows with gates: the built-in one, that of the model, and drawn ones.
 
-use baton_core::workflow::Workflow;
+use baton_core::workflow::{Mode, Workflow};
 use baton_wire::{builtin, workflow_file};
 
 use super::dice::Dice;
@@ -35,7 +35,8 @@ pub(super) fn all() -> Vec<Workflow> {
     // The fixed ones as often as all of the drawn ones together.
     let fixed = [gated_project.to_owned(), &gated_for_walks()].map(parsed);
     let n_drawn = 200;
-    let mut all: Vec<Workflow> = drawn.map(|it| parsed(&it)).collect();
+    let supervised = |it: String| parsed(&it).in_mode(Mode::Supervised);
+    let mut all: Vec<Workflow> = drawn.map(supervised).collect();
     for n in 0..n_drawn {
         all.push(fixed[n % 2].clone());
     }
@@ -55,8 +56,13 @@ fn drawn(dice: &mut Dice) -> String {
     let n_steps = 3 + dice.below(4);
     let mut file =
         "name: drawn\nlimits: { rounds: 2, retries: 1, questions: 2, expire_after: 20m }\n\
-        start: { to: s0 }\nsteps:\n"
+        start: { to: s0 }\n"
             .to_owned();
+    // What blocks a step that has no way for it goes round by the helper.
+    if dice.chance(50) {
+        file += "routing: { reasons: { unknown: helper } }\n";
+    }
+    file += "steps:\n";
     for n in 0..n_steps {
         let who = dice.one_of(&AGENTS[11..]).unwrap();
         file += &format!("  s{n}:\n    agent: {who}\n    delegates: [helper]\n");
@@ -101,6 +107,8 @@ fn gate(dice: &mut Dice, percent: usize, is_last: bool) -> String {
         return String::new();
     }
     match dice.below(if is_last { 2 } else { 3 }) {
+        // A gate of the run's mode holds like a declared one.
+        0 if dice.chance(50) => ", ask_in: supervised".to_owned(),
         0 => ", gate: blocking".to_owned(),
         1 => ", gate: { type: automatic, name: proofs, checks: [lint, types, tests, build] }"
             .to_owned(),

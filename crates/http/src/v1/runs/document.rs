@@ -42,6 +42,7 @@ pub(in crate::v1) async fn run_document(
         workflow: run.workflow.to_string(),
         workflow_hash: workflow.hash.to_string(),
         owner: run.owner.to_string(),
+        mode: run.mode.into(),
         status: run.status.into(),
         baton: run.baton().place().into(),
         current_agent: run.current_agent().map(ToString::to_string),

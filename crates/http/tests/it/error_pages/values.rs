@@ -7,6 +7,7 @@ use baton_core::package::Format;
 use baton_core::problem::Problem;
 use baton_core::refusal::Refusal;
 use baton_core::run::HandoffNo;
+use baton_core::workflow::Mode;
 use baton_engine::EngineError;
 use baton_store::{StoreError, Version, WriteFault};
 use baton_wire::{extract, formats, json};
@@ -146,6 +147,7 @@ fn ways() -> Vec<Refusal> {
         Refusal::NothingToSkip {
             whereabouts: text("it lies loose at `orchestrator`, for `orchestrator` to take up"),
         },
+        Refusal::NoDetour { whereabouts: text("`implementer` holds it with HO-002") },
         Refusal::UnknownAgent { agent: agent("reviwer") },
     ]
 }
@@ -206,6 +208,11 @@ fn names() -> Vec<EngineError> {
         EngineError::NoSuchWorkflow {
             name: WorkflowName::parse("storypipeline").unwrap(),
             known: text("did you mean `story-pipeline`?"),
+        },
+        EngineError::NoSuchMode {
+            workflow: WorkflowName::parse("story-pipeline").unwrap(),
+            mode: Mode::Supervised,
+            known: text("autonomous"),
         },
         EngineError::WorkflowUnclear { known: text("hotfix, story-pipeline"), why: None },
     ]

@@ -90,3 +90,16 @@ fn which_issue_and_which_pull_request_it_was() {
         &format!("123 {issue} 456 {pull}"),
     );
 }
+
+#[test]
+fn branch_and_commits_are_those_that_packages_name() {
+    let texts = [
+        r#"{"story_id":"s","branch":"feat/story-s"}"#,
+        r#"{"commits":["abc1234 first","def5678"],"branch":"feat/x"}"#,
+        r#"{"commits":["abc1234"],"summary":"s"}"#,
+    ];
+    let said = ReportedResults::of(&packages(&texts));
+    assert_eq!(said.commits, ["abc1234", "def5678"]);
+    assert_eq!(said.branch.as_deref(), Some("feat/x"));
+    assert_eq!(ReportedResults::of(&packages(&texts[..1])).branch, None);
+}

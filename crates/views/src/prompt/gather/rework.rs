@@ -22,9 +22,14 @@ const DISCOVERIES: &str = "discoveries";
 impl PromptInputs {
     /// The last package that the receiver's step handed on, where the work has been here before.
     pub(super) fn own_last_row(&self) -> Option<&HandoffRow> {
+        // A reject gives the sender its own package back.
+        let is_given_back = |own: &HandoffRow| {
+            self.rows.iter().any(|it| it.no < own.no && it.package == own.package)
+        };
         let is_own = |it: &&HandoffRow| {
             let is_work = matches!(it.kind, Kind::Sequential | Kind::Return);
-            is_work && it.from.place == self.row.to.place && it.no < self.row.no
+            let is_sent = is_work && it.from.place == self.row.to.place && it.no < self.row.no;
+            is_sent && !is_given_back(it)
         };
         let is_step =
             matches!(self.row.to.place, Place::Step(_)) && self.row.kind != Kind::Question;
@@ -60,7 +65,7 @@ impl PromptInputs {
     /// The packages that may hold discoveries, newest last.
     pub(super) fn earlier_packages(&self) -> Vec<ContentId> {
         let earlier =
-            self.rows.iter().filter(|it| it.no < self.row.no && it.kind != Kind::Question);
+            self.rows.iter().filter(|it| it.no <= self.row.no && it.kind != Kind::Question);
         let mut ids: Vec<ContentId> = earlier.filter_map(|it| it.package).collect();
         ids.dedup();
         ids.drain(..ids.len().saturating_sub(MOST_PACKAGES));

@@ -1,0 +1,129 @@
+//! Scenarios of what a person approves because of the run's mode, or because the sender is unsure.
+
+use expect_test::expect;
+
+use super::cycle_scenarios::{begun, check_asked, gate};
+use super::fixture::*;
+use super::scenarios::{check, check_refused};
+use crate::command::Command;
+use crate::document::{Node, Number};
+use crate::gate::{Answer, GateCause};
+use crate::outcome::Outcome;
+use crate::workflow::{ApprovalThreshold, Mode, Workflow};
+
+fn asking() -> Workflow {
+    let mut workflow = pipeline();
+    workflow.steps[0].edges[0].ask_in = vec![Mode::SemiAutonomous, Mode::Supervised];
+    workflow.steps[1].edges[0].ask_in = vec![Mode::Supervised];
+    workflow
+}
+
+#[test]
+fn a_workflow_has_the_modes_that_its_edges_name() {
+    assert_eq!(asking().modes(), Mode::ALL);
+    assert_eq!(pipeline().modes(), [Mode::Autonomous]);
+}
+
+#[test]
+fn a_person_approves_the_edges_of_the_mode_and_no_others() {
+    let asked = |mode: Mode| {
+        let mut tester = begun(asking().in_mode(mode), "analyst");
+        let mut asked = Vec::new();
+        for (from, to, package) in
+            [("analyst", "implementer", plan()), ("implementer", "reviewer", nothing())]
+        {
+            tester.hands(from, to, package);
+            if let Some((row, gate)) = tester.run.gate() {
+                assert_eq!(gate.cause, GateCause::Declared);
+                asked.push(from);
+                let no = row.no.0;
+                tester.answers(no, Answer::Approve);
+            }
+        }
+        assert_eq!(tester.run.current_agent(), Some(&agent("reviewer")));
+        asked.join(" ")
+    };
+    assert_eq!(asked(Mode::Autonomous), "");
+    assert_eq!(asked(Mode::SemiAutonomous), "analyst");
+    assert_eq!(asked(Mode::Supervised), "analyst implementer");
+}
+
+#[test]
+fn nobody_gets_behind_a_gate_of_the_mode() {
+    let workflow = asking().in_mode(Mode::Supervised);
+    let first = create("implementer", "reviewer", nothing());
+    assert!(Tester::begun_in(workflow.clone(), &first).is_err());
+    assert!(Tester::begun_in(asking(), &first).is_ok());
+    let mut tester = begun(workflow, "analyst");
+    tester.does(&time_out(1));
+    check_refused(
+        &mut tester,
+        &Command::Create(create("implementer", "reviewer", nothing())),
+        expect![
+            "behind_gate: `implement` is behind `analyze → implement` (analyze → implement), which this work has not passed; hand it to `analyze` and on from there, or waive the gate with `baton run start --at implement --reason TEXT s1`"
+        ],
+    );
+}
+
+fn unsure() -> Workflow {
+    let mut workflow = pipeline();
+    let below = Number::parse("0.7").unwrap();
+    let field = "confidence".to_owned();
+    workflow.steps[0].edges[0].threshold = Some(ApprovalThreshold { field, below });
+    workflow
+}
+
+fn sure_of(confidence: &str) -> Node {
+    Node::map([
+        ("plan", Node::text("write it, then test it")),
+        ("confidence", Node::text(confidence)),
+        ("reasoning", Node::text("the figures are a month old")),
+    ])
+}
+
+#[test]
+fn work_below_the_threshold_goes_on_only_by_a_persons_word() {
+    for (confidence, is_asked) in
+        [("0.69", true), ("0", true), ("-1", true), ("0.7", false), ("1", false), ("high", false)]
+    {
+        let mut tester = begun(unsure(), "analyst");
+        tester.hands("analyst", "implementer", sure_of(confidence));
+        assert_eq!(tester.run.gate().is_some(), is_asked, "{confidence}");
+    }
+    let mut tester = begun(unsure(), "analyst");
+    tester.hands("analyst", "implementer", plan());
+    assert!(tester.run.gate().is_none(), "a package without the field counts as sure");
+}
+
+#[test]
+fn the_person_sees_how_unsure_the_sender_is_and_why() {
+    let mut tester = begun(unsure(), "analyst");
+    tester.accepts(1);
+    tester.completes(1, Outcome::Success, sure_of("0.5"));
+    check_asked(
+        &tester,
+        expect![
+            "The agent is less sure of its work than the workflow asks for; analyze asks, implement would work; approve reject question modify abort"
+        ],
+    );
+    let (no, asked) = gate(&tester);
+    assert_eq!(asked.cause, GateCause::Confidence);
+    expect!["`confidence` is 0.5, below 0.7: the figures are a month old"]
+        .assert_eq(tester.text(asked.reason.unwrap()));
+    let sent = asked.package;
+    let mut rejected = begun(unsure(), "analyst");
+    rejected.hands("analyst", "implementer", sure_of("0.5"));
+    rejected.does(&says(2, Answer::Reject, "find out"));
+    check(&rejected, expect!["HO-003 human→analyst pending; offered"]);
+    tester.answers(no, Answer::Approve);
+    check(&tester, expect!["HO-003 analyst→implementer pending; offered"]);
+    assert_eq!(tester.run.current().unwrap().package, sent, "the very same package");
+}
+
+#[test]
+fn a_loose_baton_does_not_lead_past_the_threshold() {
+    let mut tester = begun(unsure(), "analyst");
+    tester.does(&time_out(1));
+    tester.hands("analyst", "implementer", sure_of("0.1"));
+    assert_eq!(tester.run.gate().unwrap().1.cause, GateCause::Confidence);
+}
