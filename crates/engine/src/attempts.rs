@@ -247,6 +247,7 @@ fn target(command: &Command) -> CommandTarget<'_> {
         | Command::Expire { .. }
         | Command::Pause { .. }
         | Command::Resume
+        | Command::Reroute(_)
         | Command::CancelRun { .. }
         | Command::Goto { .. }
         | Command::StartAt(_)
