@@ -118,7 +118,7 @@ fn a_curl_line_sends_the_very_story() {
     let body: serde_json::Value = serde_json::from_str(body).unwrap();
     assert_eq!(body["storyId"], ODD);
     assert_eq!(body["payload"]["plan"], "it's \"done\"");
-    let history = prompt.split("before: `").nth(1).unwrap().split_once("'`").unwrap().0;
+    let history = prompt.split("need it: `").nth(1).unwrap().split_once("'`").unwrap().0;
     let said = shell(&project, &format!("curl() {{ printf '%s' \"$2\"; }}\n{history}'"));
     let encoded = "it%27s%20%22a%22%20%26%20b%231%20%24%28x%29";
     assert_eq!(said.stdout, format!("http://localhost:3000/api/handoffs?storyId={encoded}"));
