@@ -34,6 +34,23 @@ pub(crate) fn installed() -> Option<&'static str> {
     NAMES.iter().find(is_there).copied()
 }
 
+/// Installs Chromium where there is none, in CI only: it is a package of the whole system.
+pub(crate) fn ensure_installed() -> Result<()> {
+    if installed().is_some() || std::env::var_os("CI").is_none() {
+        return Ok(());
+    }
+    for args in [&["update"][..], &["install", "--yes", "--no-install-recommends", "chromium"]] {
+        let status = Command::new("apt-get")
+            .args(args)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdout(Stdio::null())
+            .status()
+            .context("there is no Chromium and no `apt-get`; install `chromium`")?;
+        ensure!(status.success(), "`apt-get {}` ended with {status}", args.join(" "));
+    }
+    Ok(())
+}
+
 impl Browser {
     pub(crate) fn start(name: &str, folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder)?;

@@ -18,6 +18,7 @@ const PACKAGE: &str = r#"{"summary":"Specification of 3 epics"}"#;
 
 /// What was measured, for the verdict.
 pub(crate) fn check() -> Result<String> {
+    browser::ensure_installed()?;
     let Some(name) = browser::installed() else {
         if std::env::var_os("CI").is_some() {
             bail!("there is no Chromium to open the page in; install `chromium`");

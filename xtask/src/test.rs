@@ -40,6 +40,7 @@ fn tools() -> Result<Passed> {
     NEXTEST.ensure_installed()?;
     DENY.ensure_installed()?;
     crate::api::ensure_installed()?;
+    crate::browser::ensure_installed()?;
     Ok(None)
 }
 
