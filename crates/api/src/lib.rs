@@ -7,6 +7,7 @@
 mod agents;
 mod archive;
 mod blockers;
+mod claims;
 mod command_result;
 mod decisions;
 mod definitions;
@@ -33,6 +34,7 @@ use http::HeaderName;
 pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::blockers::BlockerDocument;
+pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
 };

@@ -13,7 +13,7 @@ use baton_core::names::Principal;
 use baton_engine::{Clock as _, SystemClock};
 use baton_http::Local;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Request, Response};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -34,6 +34,15 @@ pub(crate) struct Api {
     way: Transport,
     principal: Principal,
     pub(crate) format: OutputFormat,
+}
+
+/// The token of an agent that a runner started, for the server that gave it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a runner gives its agent the token in the environment"
+)]
+fn token() -> Option<String> {
+    std::env::var("BATON_TOKEN").ok().filter(|it| !it.trim().is_empty())
 }
 
 enum Transport {
@@ -210,6 +219,11 @@ impl Api {
             .map_err(|_| Failure::Usage("your name cannot be sent".to_owned()))?;
         let headers = request.headers_mut();
         headers.insert(AS, name);
+        if let (Some(token), Transport::Served { .. }) = (token(), &self.way) {
+            let value = HeaderValue::try_from(format!("Bearer {}", token.trim()));
+            let value = value.map_err(|_| Failure::Usage("BATON_TOKEN is no token".to_owned()))?;
+            headers.insert(AUTHORIZATION, value);
+        }
         headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         Ok(request)
     }

@@ -6,6 +6,7 @@ mod handoff;
 mod help;
 mod prompt;
 mod purpose;
+mod runner;
 mod runs;
 mod stories;
 
@@ -27,6 +28,7 @@ pub(crate) use self::handoff::{
 };
 pub(crate) use self::help::{greeting, root};
 pub(crate) use self::prompt::PromptArgs;
+pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
 pub(crate) use self::runs::RunCommand;
 pub(crate) use self::stories::{StoryAdd, StoryCommand, StoryEdit};
 use crate::show::OutputFormat;
@@ -87,6 +89,19 @@ pub(crate) enum CliCommand {
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page
     Serve(Serve),
+    /// Run agents for a server: start their programs, take their results
+    Runner(RunnerArgs),
+    /// Play the part of an agent in a script: what a runner starts for the executor `scripted`
+    #[command(hide = true)]
+    Play {
+        /// A script, in YAML
+        script: String,
+    },
+    /// Show which programs this project would start, and allow them
+    Trust(TrustArgs),
+    /// List, find and clean the folders that runs are worked on in
+    #[command(subcommand)]
+    Workspace(WorkspaceCommand),
     /// Show who has the baton, and what waits for you
     #[command(visible_alias = "st")]
     Status,
@@ -198,7 +213,7 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
-    /// Start no agents (there is no runner yet, so none is ever started)
+    /// Start no agents
     #[arg(long)]
     pub(crate) no_runner: bool,
     /// A name, besides the loopback ones, by which browsers and programs may call it

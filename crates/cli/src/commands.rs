@@ -18,17 +18,21 @@ mod lint;
 mod mine;
 mod open;
 mod outcome;
+mod play;
 mod prompt;
 mod recover;
 mod run;
+mod runner;
 mod schema;
 mod serve;
 mod status;
 mod stop;
 mod story;
+mod trust;
 mod verify;
 mod watch;
 mod workflow;
+mod workspace;
 
 #[cfg(test)]
 pub(crate) use self::complete::shell_words;
@@ -48,6 +52,10 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Init { new_data: true } => init::begin_anew(&cli).await,
         CliCommand::Demo(demo) => demo::run(&cli, demo).await,
         CliCommand::Serve(serve) => serve::run(&cli, serve).await,
+        CliCommand::Runner(args) => runner::run(&cli, args).await,
+        CliCommand::Play { script } => play::run(&cli, script).await,
+        CliCommand::Trust(args) => trust::run(&cli, args),
+        CliCommand::Workspace(verb) => workspace::run(&cli, verb).await,
         CliCommand::Watch(watch) => watch::run(&cli, watch).await,
         CliCommand::Open(open) => open::run(&cli, open).await,
         CliCommand::Workflow(verb) => workflow::run(&cli, verb).await,
@@ -139,10 +147,14 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Archive(_)
         | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)
+        | CliCommand::Runner(_)
+        | CliCommand::Play { .. }
+        | CliCommand::Workspace(_)
         | CliCommand::Open(_) => true,
         CliCommand::Init { .. }
         | CliCommand::Demo(_)
         | CliCommand::Serve(_)
+        | CliCommand::Trust(_)
         | CliCommand::Workflow(_)
         | CliCommand::Agent(_)
         | CliCommand::Doctor

@@ -13,6 +13,7 @@ use baton_engine::{EngineError, ErrorClass, Verified};
 use baton_files::FileError;
 use baton_http::ServeError;
 use baton_recover::RecoverError;
+use baton_runner::{RunnerError, WorkspaceError};
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
@@ -45,6 +46,11 @@ pub(crate) enum Failure {
     NotFound(String),
     #[error("{0}")]
     Conflict(String),
+    /// The user has not allowed what would be started.
+    #[error("{0}")]
+    Untrusted(String),
+    #[error(transparent)]
+    Runner(#[from] RunnerError),
     #[error("the payload is not JSON: {error}{}", meant_file(file.as_deref()))]
     Payload {
         error: json::JsonError,
@@ -196,6 +202,13 @@ impl Failure {
             Failure::Payload { error, .. } => FailureClass::new(USAGE, error.code()),
             Failure::NotFound(_) => FailureClass::new(NOT_FOUND, "not_found"),
             Failure::Conflict(_) => FailureClass::new(CONFLICT, "conflict"),
+            Failure::Untrusted(_) => FailureClass::new(REFUSED, "untrusted"),
+            Failure::Runner(
+                RunnerError::Files(error) | RunnerError::Workspace(WorkspaceError::Files(error)),
+            ) => class_of_file(error),
+            Failure::Runner(RunnerError::Workspace(_) | RunnerError::Busy { .. }) => {
+                FailureClass::new(CONFLICT, "conflict")
+            }
             Failure::File { .. } | Failure::BadFiles { .. } => {
                 FailureClass::new(REFUSED, "bad_file")
             }
@@ -351,7 +364,7 @@ fn exit_of_status(status: StatusCode) -> u8 {
 fn exit_of_class(class: ErrorClass) -> u8 {
     match class {
         ErrorClass::Malformed => USAGE,
-        ErrorClass::Unacceptable => REFUSED,
+        ErrorClass::Unacceptable | ErrorClass::Forbidden => REFUSED,
         ErrorClass::NotFound => NOT_FOUND,
         ErrorClass::Conflict | ErrorClass::Outdated => CONFLICT,
         ErrorClass::Unavailable => UNAVAILABLE,
@@ -383,6 +396,12 @@ pub(crate) fn report(failure: &Failure, format: OutputFormat) -> ExitCode {
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
         Failure::Files(Arc::new(error))
+    }
+}
+
+impl From<WorkspaceError> for Failure {
+    fn from(error: WorkspaceError) -> Self {
+        RunnerError::Workspace(error).into()
     }
 }
 

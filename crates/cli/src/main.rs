@@ -15,6 +15,7 @@ mod named_file;
 mod payload;
 mod project;
 mod repository;
+mod runners;
 mod session;
 mod show;
 mod workspace;

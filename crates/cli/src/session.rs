@@ -81,7 +81,8 @@ impl Session {
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
         let engine = engine.with_catalog_source(Arc::new(files));
         let data = lock.dir().own_entry()?.identity;
-        let folder = Folder { dir: project.dir.again()?, data };
+        let data_dir = Some(lock.dir().again()?);
+        let folder = Folder { dir: project.dir.again()?, data, data_dir };
         let engine = engine.with_workspace(Arc::new(folder));
         match writing {
             Writing::Allowed => sweep(&store, &engine).await?,
@@ -93,11 +94,17 @@ impl Session {
         Ok(Self { engine, archive, store, project, writing, _copied_into: copied_into, lock })
     }
 
+    /// The folder of the data.
+    pub(crate) fn data(&self) -> &Dir {
+        self.lock.dir()
+    }
+
     pub(crate) fn backend(&self) -> Backend {
         Backend {
             engine: self.engine.clone(),
             archive: self.archive.clone(),
             project: self.project.name(),
+            runner_key: None,
         }
     }
 

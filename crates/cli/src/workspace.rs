@@ -7,8 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::lint::{Facts, FileFact, paths};
+use baton_core::run::RunId;
 use baton_engine::{Repository, Workspace};
 use baton_files::{Dir, FileIdentity, FileKind};
+use baton_runner::worktree_of;
 
 use crate::repository;
 
@@ -25,6 +27,8 @@ pub(crate) struct Folder {
     /// The folder of an open database. Whatever a document calls the database, it is not opened: on
     /// Unix, closing it would drop the locks that SQLite has on it in this process.
     pub(crate) data: Option<FileIdentity>,
+    /// The same folder, where the runner keeps the worktrees of runs.
+    pub(crate) data_dir: Option<Dir>,
 }
 
 impl Workspace for Folder {
@@ -35,6 +39,14 @@ impl Workspace for Folder {
             Some((path, fact))
         });
         Facts { files: files.collect(), ..Facts::default() }
+    }
+
+    fn facts_in_run(&self, run: RunId, document: &Node) -> Facts {
+        let tree = self.data_dir.as_ref().and_then(|it| worktree_of(it, run.0));
+        match tree {
+            Some(dir) => Folder { dir, data: self.data, data_dir: None }.facts(document),
+            None => self.facts(document),
+        }
     }
 
     fn repository(&self, branch: &str) -> Repository {
@@ -113,7 +125,7 @@ mod tests {
         std::fs::create_dir(root.join("src")).unwrap();
         std::fs::write(root.join("src/a.rs"), "one\ntwo").unwrap();
         std::os::unix::fs::symlink(outside.path(), root.join("out")).unwrap();
-        let folder = Folder { dir: Dir::open(&root).unwrap(), data: None };
+        let folder = Folder { dir: Dir::open(&root).unwrap(), data: None, data_dir: None };
         let look = |it: &str| Looking::new(&folder, MOST_BYTES).look(it);
         assert_eq!(lines(look("src/a.rs")), Some(2));
         assert_eq!(lines(look("./src/a.rs")), Some(2));
@@ -130,7 +142,7 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         std::fs::write(root.join("a"), "one\n").unwrap();
         std::fs::write(root.join("b"), "two\n").unwrap();
-        let folder = Folder { dir: Dir::open(&root).unwrap(), data: None };
+        let folder = Folder { dir: Dir::open(&root).unwrap(), data: None, data_dir: None };
         let mut looking = Looking::new(&folder, 6);
         for spelling in ["a", "./a", "././a"] {
             assert_eq!(lines(looking.look(spelling)), Some(1), "{spelling}");
@@ -149,7 +161,7 @@ mod tests {
         let dir = Dir::open(root.path()).unwrap();
         let data = dir.subdir("data").unwrap().own_entry().unwrap().identity;
         for (data, expected) in [(None, Some(1)), (data, None)] {
-            let folder = Folder { dir: dir.again().unwrap(), data };
+            let folder = Folder { dir: dir.again().unwrap(), data, data_dir: None };
             assert_eq!(lines(Looking::new(&folder, 9).look("./data/baton.db")), expected);
         }
     }
@@ -162,7 +174,7 @@ mod tests {
         let context = Node::map([("artifacts", Node::List(artifacts))]);
         let document = Node::map([("handoff", Node::map([("context", context)]))]);
         assert_eq!(paths(&document).len(), MOST_PATHS + 10);
-        let folder = Folder { dir: Dir::open(dir.path()).unwrap(), data: None };
+        let folder = Folder { dir: Dir::open(dir.path()).unwrap(), data: None, data_dir: None };
         let facts = folder.facts(&document);
         assert_eq!(facts.files.len(), MOST_PATHS);
     }

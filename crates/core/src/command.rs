@@ -51,10 +51,13 @@ pub enum Command {
         by: Option<AgentId>,
         words: FreeText,
     },
-    /// Sent by the clock: the holder's heartbeat is overdue.
+    /// Sent by the clock, because the holder's heartbeat is overdue; or by a runner whose agent ended
+    /// without a result.
     LoseLease {
         handoff: HandoffNo,
         fence: u32,
+        /// Where left out, that the holder was not heard of.
+        reason: Option<Reason>,
     },
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {

@@ -210,7 +210,9 @@ pub fn decide(
         Command::Record(given) => checks::record(&mut draft, given)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
-        Command::LoseLease { handoff, fence } => lease::lose(&mut draft, *handoff, *fence)?,
+        Command::LoseLease { handoff, fence, reason } => {
+            lease::lose(&mut draft, *handoff, *fence, reason.as_ref())?;
+        }
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,

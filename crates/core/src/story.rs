@@ -20,6 +20,15 @@ pub struct Story {
     pub pr_url: Option<String>,
 }
 
+/// The branch for a story that names none, after its key: `feat/story-1.1.1` for `v0.1:1.1.1`.
+pub fn branch_for_key(key: &str) -> String {
+    let name = key.rsplit(':').next().unwrap_or(key);
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '-';
+    let slug: String =
+        name.chars().map(|it| if is_plain(it) { it.to_ascii_lowercase() } else { '-' }).collect();
+    format!("feat/story-{}", slug.trim_matches(['-', '.']))
+}
+
 impl Story {
     /// In bytes.
     pub const MOST_TITLE: usize = 500;

@@ -5,7 +5,7 @@ use baton_core::names::Principal;
 use baton_store::{IdempotencyRecord, Version};
 use jiff::Timestamp;
 
-use crate::EngineError;
+use crate::{Attempt, EngineError};
 
 /// Who sends a command, and how.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct Caller {
     /// The versions that the caller saw, any of which will do: a run that has moved since is not
     /// changed. No run has a version of an empty list.
     pub expected: Option<Vec<Version>>,
+    /// The attempt that the caller belongs to, where it is an agent that a runner started.
+    pub attempt: Option<Attempt>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl Key {
 impl Caller {
     /// A caller without an idempotency key that commits.
     pub fn new(principal: Principal) -> Self {
-        Self { principal, key: None, mode: CommandMode::Commit, expected: None }
+        Self { principal, key: None, mode: CommandMode::Commit, expected: None, attempt: None }
     }
 
     /// For the commands that one request consists of: its idempotency key stands for the request,

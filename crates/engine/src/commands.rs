@@ -11,6 +11,7 @@ use baton_core::workflow::Mode;
 use baton_store::{HandoffRef, RunRef, RunRow};
 use baton_wire::suggest::nearest;
 
+use crate::attempts::AttemptCommand;
 use crate::cache::Loaded;
 use crate::names::{handoff_name, run_name};
 use crate::starts::MeantStory;
@@ -120,7 +121,11 @@ impl Engine {
         run: RunId,
         command: Command,
     ) -> Result<CommandResult, EngineError> {
-        let files = self.files_of(command.package()).await;
+        let command = match self.as_attempt(caller, run, command).await? {
+            AttemptCommand::CarryOut(command) => command,
+            AttemptCommand::Accepted(outcome) => return Ok(*outcome),
+        };
+        let files = self.files_of(Some(run), command.package()).await;
         let decide = |loaded: &Loaded, ground: DecisionContext<'_>| {
             decide::decide(&loaded.run, &command, DecisionContext { files: Some(&files), ..ground })
         };
@@ -202,6 +207,7 @@ impl Engine {
         {
             return self.on_run(caller, row.run.id, Command::Create(create)).await;
         }
+        self.not_for_attempts(caller, "create")?;
         let catalog = self.fresh_catalog();
         let entry = catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
         if let Some(row) = latest

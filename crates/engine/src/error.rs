@@ -127,6 +127,10 @@ pub enum EngineError {
     Outdated { expected: Vec<Version>, actual: Version },
     #[error("this idempotency key was used for another request; use a new one")]
     KeyReused,
+    #[error(
+        "this token is for one attempt of `{agent}`{}, and cannot {} anything else", of_handoff(*handoff), verb(command)
+    )]
+    OtherAttempt { agent: AgentId, handoff: Option<HandoffNo>, command: &'static str },
     #[error("other commands keep changing this run first; try again")]
     Contended,
     #[error("Baton is shutting down; try again in a moment")]
@@ -163,6 +167,8 @@ pub enum ErrorClass {
     Conflict,
     /// The caller expected another version of the run.
     Outdated,
+    /// The caller's credential does not reach that far.
+    Forbidden,
     Unavailable,
 }
 
@@ -204,6 +210,7 @@ impl EngineError {
             EngineError::UnknownVariable { .. } => "unknown_variable",
             EngineError::Outdated { .. } => "outdated",
             EngineError::KeyReused => "key_reused",
+            EngineError::OtherAttempt { .. } => "other_attempt",
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
             EngineError::Store(error) => error.code(),
@@ -242,6 +249,7 @@ impl EngineError {
             | EngineError::NothingReady { .. }
             | EngineError::NothingAtHand { .. } => ErrorClass::Conflict,
             EngineError::Outdated { .. } => ErrorClass::Outdated,
+            EngineError::OtherAttempt { .. } => ErrorClass::Forbidden,
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
             EngineError::ArchiveFailing { .. }
             | EngineError::Contended
@@ -323,6 +331,15 @@ fn story_hint(key: &StoryKey, near: Option<&StoryKey>) -> String {
 
 fn sentence(text: Option<&str>) -> String {
     text.map(|it| format!("{it}. ")).unwrap_or_default()
+}
+
+fn of_handoff(handoff: Option<HandoffNo>) -> String {
+    handoff.map(|it| format!(" at {it}")).unwrap_or_default()
+}
+
+/// A command's name as a verb in a sentence.
+fn verb(command: &str) -> String {
+    command.replace('_', " ")
 }
 
 fn or_none(candidates: &str) -> String {

@@ -17,11 +17,19 @@ impl Engine {
     /// when it ends. Renewals are kept in memory, and written about once a second in one batch.
     pub async fn heartbeat(
         &self,
-        _: &Caller,
+        caller: &Caller,
         which: &HandoffRef,
         fence: u32,
     ) -> Result<Timestamp, EngineError> {
         let (run, no) = self.resolve_handoff(which).await?;
+        if let Some(attempt) = &caller.attempt {
+            let own = self.resolve_handoff(&HandoffRef::Id(attempt.handoff)).await?;
+            if own != (run, no) {
+                let agent = attempt.agent.clone();
+                let (handoff, command) = (Some(own.1), "hold");
+                return Err(EngineError::OtherAttempt { agent, handoff, command });
+            }
+        }
         let _admitted = self.admit().await?;
         let refusal = match self.leases.hear(run, no, fence, self.clock.now()) {
             HeartbeatResult::Until(until) => return Ok(until),

@@ -5,6 +5,7 @@
 //! face of Baton goes through it.
 
 mod append;
+mod attempts;
 mod background;
 mod cache;
 mod caller;
@@ -57,6 +58,7 @@ use baton_wire::builtin;
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, Semaphore, watch};
 
+pub use crate::attempts::Attempt;
 pub use crate::background::BackgroundTask;
 use crate::cache::{Cache, Loaded};
 pub use crate::caller::{Caller, CommandMode, Key};

@@ -64,6 +64,7 @@ impl Engine {
         package: Package,
         hints: &DocumentHints,
     ) -> Result<ReceiveResult, EngineError> {
+        let hints = &self.hints_of(caller, hints).await?;
         if let Some(request) = PipelineRequest::of(&package.document) {
             let outcome = match self.repeated(caller).await? {
                 Some(outcome) => outcome,

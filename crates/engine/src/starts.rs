@@ -66,6 +66,7 @@ impl Engine {
         caller: &Caller,
         start: StartRun,
     ) -> Result<CommandResult, EngineError> {
+        self.not_for_attempts(caller, "start")?;
         let outcome = self.start_story(caller, start).await;
         self.or_repeated(caller, outcome).await
     }
@@ -77,6 +78,7 @@ impl Engine {
         caller: &Caller,
         start: impl FnOnce(StoryKey) -> StartRun,
     ) -> Result<CommandResult, EngineError> {
+        self.not_for_attempts(caller, "start")?;
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
@@ -94,6 +96,7 @@ impl Engine {
         start: StartRun,
         at: StartingPoint,
     ) -> Result<CommandResult, EngineError> {
+        self.not_for_attempts(caller, "start")?;
         let outcome = self.start_story_at(caller, start, at).await;
         self.or_repeated(caller, outcome).await
     }
@@ -192,7 +195,7 @@ impl Engine {
             First::Handoff(create) => Some(&create.package),
             First::AtStep(_) => None,
         };
-        let files = self.files_of(package).await;
+        let files = self.files_of(None, package).await;
         let catalog = self.catalog();
         let ground =
             DecisionContext { files: Some(&files), ..self.ground(&catalog, &entry.workflow) };

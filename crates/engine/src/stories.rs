@@ -4,7 +4,7 @@ use baton_core::document::{Node, Number};
 use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::{RunId, RunStatus};
-use baton_core::story::Story;
+use baton_core::story::{Story, branch_for_key};
 use baton_store::{AppendError, IdempotencyRecord, StoreError, StoryRow};
 use baton_wire::suggest::nearest;
 use jiff::Timestamp;
@@ -73,6 +73,7 @@ impl Engine {
     /// Adds a story: true where it is added, was added by the same request, or would be; false where
     /// the key exists already.
     pub async fn add_story(&self, caller: &Caller, story: &Story) -> Result<bool, EngineError> {
+        self.not_for_attempts(caller, "add")?;
         check_size(story)?;
         let Some(key) = &caller.key else {
             return match caller.mode {
@@ -103,6 +104,7 @@ impl Engine {
         caller: &Caller,
         story: &Story,
     ) -> Result<SavedStory, EngineError> {
+        self.not_for_attempts(caller, "save")?;
         check_size(story)?;
         if let Some(saved) = self.saved_before(caller, story).await? {
             return Ok(saved);
@@ -253,12 +255,7 @@ pub fn branch_of(story: &Story) -> String {
     if let Some(branch) = &story.branch {
         return branch.clone();
     }
-    let key = story.key.as_str();
-    let name = key.rsplit(':').next().unwrap_or(key);
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '-';
-    let slug: String =
-        name.chars().map(|it| if is_plain(it) { it.to_ascii_lowercase() } else { '-' }).collect();
-    format!("feat/story-{}", slug.trim_matches(['-', '.']))
+    branch_for_key(story.key.as_str())
 }
 
 #[cfg(test)]

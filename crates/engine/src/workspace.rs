@@ -18,6 +18,11 @@ pub trait Workspace: Send + Sync {
     /// Facts about the files that a document names; unknown ones are left out.
     fn facts(&self, document: &Node) -> Facts;
 
+    /// As [`Workspace::facts`], in the folder that the agents of a run work in.
+    fn facts_in_run(&self, _run: RunId, document: &Node) -> Facts {
+        self.facts(document)
+    }
+
     /// The git repository of the work, with the branch of a story.
     fn repository(&self, branch: &str) -> Repository;
 }
@@ -40,7 +45,7 @@ impl Engine {
         if let Command::Accept(Accept { acknowledgement: Some(acknowledgement), .. }) = &mut command
         {
             let document = self.document_of(run, no).await?;
-            let facts = self.facts(document.clone()).await;
+            let facts = self.facts(Some(run), document.clone()).await;
             *acknowledgement = acknowledgement.clone().checked(document.as_ref(), &facts);
         }
         Ok(command)
@@ -57,22 +62,29 @@ impl Engine {
 
     /// What is on the disk of the files that a package names. A package that names none costs
     /// nothing.
-    pub(crate) async fn files_of(&self, package: Option<&Package>) -> BTreeMap<String, FileFact> {
+    pub(crate) async fn files_of(
+        &self,
+        run: Option<RunId>,
+        package: Option<&Package>,
+    ) -> BTreeMap<String, FileFact> {
         let named = package.filter(|_| self.workspace.is_some());
         let named = named.filter(|it| !lint::paths(&it.document).is_empty());
         match named {
-            Some(package) => self.facts(Some(Node::clone(&package.document))).await.files,
+            Some(package) => self.facts(run, Some(Node::clone(&package.document))).await.files,
             None => BTreeMap::new(),
         }
     }
 
     /// Without a workspace, no facts are known.
-    async fn facts(&self, document: Option<Node>) -> Facts {
+    async fn facts(&self, run: Option<RunId>, document: Option<Node>) -> Facts {
         match (self.workspace.clone(), document) {
             (Some(workspace), Some(document)) => {
                 // A small package may name large files, which are read whole: few at a time.
                 let Ok(_turn) = self.looks.acquire().await else { return Facts::default() };
-                let look = move || workspace.facts(&document);
+                let look = move || match run {
+                    Some(run) => workspace.facts_in_run(run, &document),
+                    None => workspace.facts(&document),
+                };
                 tokio::task::spawn_blocking(look).await.unwrap_or_default()
             }
             (None, _) | (Some(_), None) => Facts::default(),

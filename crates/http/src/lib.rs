@@ -5,6 +5,7 @@
 
 mod accept;
 mod body;
+mod credential;
 mod errors;
 mod events;
 mod failure_log;
@@ -48,6 +49,7 @@ use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
+pub use crate::credential::RunnerKey;
 pub use crate::limits::ServerLimits;
 pub use crate::local::Local;
 
@@ -104,13 +106,15 @@ pub struct Backend {
     pub engine: Arc<Engine>,
     /// None where the project keeps no archive.
     pub archive: Option<Arc<Archive>>,
+    /// None where no runner can claim work: then no request has a credential.
+    pub runner_key: Option<RunnerKey>,
     /// What its pages call the project.
     pub project: Option<String>,
 }
 
 impl From<Arc<Engine>> for Backend {
     fn from(engine: Arc<Engine>) -> Self {
-        Self { engine, archive: None, project: None }
+        Self { engine, archive: None, project: None, runner_key: None }
     }
 }
 
@@ -144,7 +148,7 @@ pub(crate) struct App {
 impl App {
     /// Without its description.
     fn new(
-        Backend { engine, archive, project }: Backend,
+        Backend { engine, archive, project, runner_key }: Backend,
         origins: Origins,
         instance: HeaderValue,
         live: Arc<EventTail>,
@@ -152,7 +156,7 @@ impl App {
         limits: &ServerLimits,
     ) -> Self {
         Self {
-            door: Door::new(engine),
+            door: Door::new(engine, runner_key),
             archive,
             project,
             origins,

@@ -41,6 +41,7 @@ pub(crate) use self::page::render;
         (name = "definitions", description = "The workflows that there are"),
         (name = "workflows", description = "Attribution of a workflow under way"),
         (name = "pipeline", description = "The pipeline API: one route with actions, as small agents use it"),
+        (name = "runner", description = "Work for the programs that agents are run by"),
         (name = "server", description = "The server itself")
     ),
     components(schemas(baton_api::ProblemDocument))
@@ -86,11 +87,14 @@ pub(crate) struct ReadProblems;
 /// The error responses of a write.
 pub(crate) struct WriteProblems;
 
-const ANY: &[(&str, &str)] =
-    &[("403", "It comes from another page"), ("421", "It is meant for another server")];
+const ANY: &[(&str, &str)] = &[
+    ("403", "It comes from another page, or its token does not reach that far"),
+    ("421", "It is meant for another server"),
+];
 
 const READ: &[(&str, &str)] = &[
     ("400", "The request cannot be read"),
+    ("401", "Its token is not one of this server's"),
     ("404", "There is no such thing"),
     ("503", "The store does not answer, or the server is about to stop"),
 ];

@@ -135,6 +135,7 @@ impl From<EngineError> for ApiProblem {
             ErrorClass::NotFound => StatusCode::NOT_FOUND,
             ErrorClass::Conflict => StatusCode::CONFLICT,
             ErrorClass::Outdated => StatusCode::PRECONDITION_FAILED,
+            ErrorClass::Forbidden => StatusCode::FORBIDDEN,
             ErrorClass::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         if error.class() == ErrorClass::Unavailable {

@@ -5,33 +5,39 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use baton_core::command::{Command, Create};
+use axum::http::{HeaderMap, StatusCode};
+use baton_core::command::{Command, Create, LeaseTime};
 use baton_core::hash::Hash;
-use baton_core::names::{Principal, StoryKey};
+use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{
-    Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine, EngineError,
-    Key, ReceiveResult, RunTarget, SavedStory, StartRun, StartingPoint,
+    Attempt, Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine,
+    EngineError, Key, ReceiveResult, RunTarget, SavedStory, StartRun, StartingPoint,
 };
-use baton_store::{HandoffRef, StoreError, Version, WriteFault};
+use baton_store::{HandoffRef, Position, StoreError, Version, WriteFault};
 use baton_views::Views;
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 use crate::App;
+use crate::credential::{Credential, RunnerKey, credential};
 use crate::problem::ApiProblem;
 
 /// The engine, for requests that have a caller.
-pub(crate) struct Door(Arc<Engine>);
+pub(crate) struct Door {
+    engine: Arc<Engine>,
+    runner_key: Option<RunnerKey>,
+}
 
 /// Who sends a request: reads and commands are carried out as this caller.
 #[derive(Clone)]
 pub(crate) struct RequestCaller {
     engine: Arc<Engine>,
     caller: Caller,
+    is_runner: bool,
 }
 
 /// The server as one caller sees it. Handlers take this and not [`App`].
@@ -42,13 +48,21 @@ pub(crate) struct RequestScope {
 }
 
 impl Door {
-    pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        Self(engine)
+    pub(crate) fn new(engine: Arc<Engine>, runner_key: Option<RunnerKey>) -> Self {
+        Self { engine, runner_key }
     }
 
     /// The caller of a request without an idempotency key.
     fn caller(&self, headers: &HeaderMap) -> Result<RequestCaller, ApiProblem> {
-        Ok(RequestCaller { engine: self.0.clone(), caller: Caller::new(principal(headers)?) })
+        let (caller, is_runner) = match credential(headers, self.runner_key.as_ref())? {
+            Credential::None => (Caller::new(principal(headers)?), false),
+            Credential::Runner => (Caller::of_baton("baton:runner"), true),
+            Credential::Attempt(attempt) => {
+                let principal = Principal::parse(&format!("agent:{}", attempt.agent))?;
+                (Caller { attempt: Some(attempt), ..Caller::new(principal) }, false)
+            }
+        };
+        Ok(RequestCaller { engine: self.engine.clone(), caller, is_runner })
     }
 
     /// The caller of a request, with its idempotency key. `route` is the scope of the key, and
@@ -78,20 +92,27 @@ impl Door {
     // Probes have no caller: they show nothing of the work.
 
     pub(crate) async fn check_readable(&self) -> Result<(), StoreError> {
-        self.0.check_readable().await
+        self.engine.check_readable().await
     }
 
     pub(crate) fn write_fault(&self) -> Option<WriteFault> {
-        self.0.write_fault()
+        self.engine.write_fault()
     }
 
     pub(crate) fn data_check(&self) -> DataCheck {
-        self.0.data_check()
+        self.engine.data_check()
     }
 
     /// The files of the project, for the names of those that are left out.
     pub(crate) fn fresh_catalog(&self) -> Arc<Catalog> {
-        self.0.fresh_catalog()
+        self.engine.fresh_catalog()
+    }
+}
+
+impl Door {
+    /// The token of the attempt that a claim begins; `None` where there are no credentials.
+    pub(crate) fn attempt_token(&self, attempt: &Attempt) -> Option<String> {
+        self.runner_key.as_ref().map(|it| it.attempt_token(attempt))
     }
 }
 
@@ -127,6 +148,29 @@ impl RequestCaller {
 
     pub(crate) fn mode(&self) -> CommandMode {
         self.caller.mode
+    }
+
+    /// Refuses everyone but a runner.
+    pub(crate) fn check_runner(&self) -> Result<(), ApiProblem> {
+        if self.is_runner {
+            return Ok(());
+        }
+        let message = "only a runner claims work, with the credential in `runner.key` of the server's \
+                       data; an agent or a person accepts a handoff";
+        Err(ApiProblem::new(StatusCode::FORBIDDEN, "not_a_runner", message))
+    }
+
+    pub(crate) async fn claim(
+        &self,
+        agents: &[AgentId],
+        lease: LeaseTime,
+    ) -> Result<Option<CommandResult>, EngineError> {
+        self.engine.claim(&self.caller, agents, lease).await
+    }
+
+    /// Changes with every commit.
+    pub(crate) fn tip(&self) -> watch::Receiver<Position> {
+        self.engine.tip()
     }
 
     pub(crate) async fn start(&self, start: StartRun) -> Result<CommandResult, EngineError> {

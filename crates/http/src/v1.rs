@@ -4,6 +4,7 @@ mod agents;
 pub(crate) mod answer;
 pub(crate) mod archive;
 mod blockers;
+mod claims;
 pub(crate) mod command_result;
 mod completion;
 mod decisions;
@@ -45,7 +46,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(runs::clean_up))
         .routes(routes!(completion::get))
         .routes(routes!(events::list))
-        .routes(routes!(messages::list))
+        .routes(routes!(messages::list, messages::post))
         .routes(routes!(decisions::list))
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
@@ -54,6 +55,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::template::template))
         .routes(routes!(documents::receive))
         .merge(handoffs::commands::routes())
+        .routes(routes!(claims::claim))
+        .routes(routes!(claims::lose))
         .routes(routes!(archive::get))
         .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))

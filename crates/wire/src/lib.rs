@@ -12,6 +12,7 @@ pub mod json;
 
 pub mod agent_file;
 pub mod project_file;
+pub mod script_file;
 pub mod simulation_script;
 pub mod story_file;
 pub mod workflow_file;

@@ -4,6 +4,7 @@ use baton_core::contract::Profile;
 use baton_core::lint::Settings;
 use baton_core::names::WorkflowName;
 
+use self::runner::RunnerSettings;
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::toml;
@@ -12,6 +13,7 @@ use crate::workflow_file::PROFILES;
 
 pub(crate) mod checks;
 pub(crate) mod lint;
+pub mod runner;
 
 pub use checks::{DEFAULT_TIMEOUT, ProjectCheck};
 
@@ -27,7 +29,8 @@ pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 /// Folders that no archive is written to, wherever they are.
 const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
 
-pub(crate) const KEYS: &[&str] = &["project", "lint", "archive", "checks"];
+pub(crate) const KEYS: &[&str] =
+    &["project", "lint", "archive", "checks", "runner", "executors", "agents"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
@@ -42,6 +45,8 @@ pub struct ProjectFile {
     pub lint: Settings,
     /// Set where the project keeps an archive.
     pub archive: Option<ArchiveFolders>,
+    /// How agents are run: `[runner]`, `[executors]` and `[agents]`.
+    pub runner: RunnerSettings,
     /// The project's own checks: `[checks.NAME]`, in the order of the file.
     pub checks: Vec<ProjectCheck>,
 }
@@ -71,8 +76,9 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
     let archive = top.get("archive").and_then(|it| archive(&it, problems));
     let checks = top.get("checks").map(|it| checks::checks(&it, problems)).unwrap_or_default();
+    let runner = runner::settings(&top, problems);
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { lint, archive, checks, ..ProjectFile::default() });
+        return Some(ProjectFile { lint, archive, checks, runner, ..ProjectFile::default() });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
@@ -83,6 +89,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
         lint,
         archive,
+        runner,
         checks,
     })
 }
@@ -155,6 +162,7 @@ mod tests {
             profile: Some(Profile::Strict),
             lint: Settings::default(),
             archive: None,
+            runner: RunnerSettings::default(),
             checks: Vec::new(),
         };
         assert_eq!(parse(text), Ok(expected));

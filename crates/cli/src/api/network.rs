@@ -35,7 +35,7 @@ impl RemoteServer {
 
     /// The server named on the command line, or in the environment.
     #[expect(clippy::disallowed_methods, reason = "where the server is may be in the environment")]
-    pub(super) fn named(cli: &Cli) -> Result<Option<Self>, Failure> {
+    pub(crate) fn named(cli: &Cli) -> Result<Option<Self>, Failure> {
         let given = std::env::var("BATON_URL").ok().filter(|it| !it.trim().is_empty());
         let (text, from) = match (&cli.server, given) {
             (Some(text), _) => (text.clone(), UrlSource::Flag),
@@ -65,7 +65,7 @@ impl RemoteServer {
     }
 
     /// Sends a request and waits for the whole answer.
-    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         let answering = async {
             let (parts, body) = self.stream(request).await?.into_parts();
             let body = body.collect().await.map_err(|error| self.broke_off(&error))?;

@@ -18,6 +18,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Files", &["lint", "extract", "convert", "schema"]),
     ("Data", &["doctor", "verify", "backup", "restore", "recover", "archive"]),
     ("Server", &["serve", "watch"]),
+    ("Running agents", &["runner", "trust", "workspace"]),
     ("More", &["explain", "completions", "help"]),
 ];
 
@@ -30,7 +31,8 @@ const MEANINGLESS: &[(&[&str], &[&str])] = &[
     (&["extract"], &["project", "data", "server", "principal"]),
     (&["lint", "workflow", "agent"], &["data", "server", "principal"]),
     (&["init", "demo", "serve", "restore", "recover"], &["server", "principal"]),
-    (&["doctor", "verify", "backup"], &["server", "principal"]),
+    (&["doctor", "verify", "backup", "trust"], &["server", "principal"]),
+    (&["runner", "workspace"], &["principal"]),
 ];
 
 const HELP_ABOUT: &str = "Print help for a command";

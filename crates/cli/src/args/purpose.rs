@@ -34,6 +34,10 @@ impl CliCommand {
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)
             | CliCommand::Serve(_)
+            | CliCommand::Runner(_)
+            | CliCommand::Play { .. }
+            | CliCommand::Trust(_)
+            | CliCommand::Workspace(_)
             | CliCommand::Workflow(_)
             | CliCommand::Agent(_)
             | CliCommand::Take(_)

@@ -73,7 +73,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     let edges = Edges::of(&project, args.workflow.as_deref())?;
     let said = args.edge.as_deref().map(pair).transpose()?;
     let settings = settings(&project, args)?;
-    let folder = Folder { dir: project.dir, data: None };
+    let folder = Folder { dir: project.dir, data: None, data_dir: None };
     let mut looked = Vec::new();
     for file in &args.files {
         let document = match InputDocument::read(file, args.from, SAY_FROM) {

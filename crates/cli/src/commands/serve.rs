@@ -1,9 +1,13 @@
 //! `baton serve`: the engine behind HTTP, until it is stopped.
 
+use std::sync::Arc;
+
 use baton_engine::{CatalogKeeper, DataChecker, Sweeper, Timekeeper};
-use baton_http::{ListenOptions, Server};
+use baton_http::{Backend, ListenOptions, Local, RunnerKey, Server};
+use baton_runner::{Runner, RunnerMode};
 use baton_store::StoreError;
 use baton_views::Archivist;
+use tokio::sync::oneshot;
 
 use super::stop::told_to_stop;
 use crate::api::lock;
@@ -11,6 +15,7 @@ use crate::args::{Cli, Serve};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
+use crate::runners::{InProcess, ProjectTrust, options, runner_key, tell_untrusted};
 use crate::session::{Purpose, Session};
 use crate::show;
 
@@ -30,7 +35,9 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
     let stop = told_to_stop();
     let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
-    let server = Server::bind(session.backend(), &options).await?;
+    let key = runner_key(session.data())?;
+    let backend = Backend { runner_key: Some(key.clone()), ..session.backend() };
+    let server = Server::bind(backend.clone(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;
     // Before any warning, so that it is the first line where all is well.
@@ -42,7 +49,16 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
     let archivist = session.archive.clone().map(Archivist::start);
-    let served = server.run(stop).await;
+    let (stop_server, server_stops) = oneshot::channel::<()>();
+    let runner = async {
+        run_agents(session, serve, backend, url, &key, stop).await;
+        // The server is there until the agents have come to their end.
+        let _ = stop_server.send(());
+    };
+    let server_stops = async {
+        let _ = server_stops.await;
+    };
+    let (served, ()) = tokio::join!(server.run(server_stops), runner);
     if let Some(checker) = checker {
         checker.stop().await;
     }
@@ -53,6 +69,46 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     keeper.stop().await;
     timekeeper.stop().await;
     served.map_err(|error| Failure::io("serve", error))
+}
+
+/// Runs agents until the server is told to stop, where the project names any and the user trusts them.
+async fn run_agents(
+    session: &Session,
+    serve: &Serve,
+    backend: Backend,
+    url: String,
+    key: &RunnerKey,
+    stop: impl Future<Output = ()>,
+) {
+    let runner = match serve.no_runner || session.project.file.runner.is_idle() {
+        true => Ok(None),
+        false => open_runner(session, backend, url, key).await,
+    };
+    match runner {
+        Ok(Some(runner)) => runner.run(RunnerMode::Forever, stop).await,
+        Ok(None) => stop.await,
+        Err(failure) => {
+            show::note(&format!("{} no agents are run: {failure}", show::warn("careful:")));
+            stop.await;
+        }
+    }
+}
+
+async fn open_runner(
+    session: &Session,
+    backend: Backend,
+    url: String,
+    key: &RunnerKey,
+) -> Result<Option<Runner>, Failure> {
+    let trust = ProjectTrust::of(&session.project)?;
+    if !trust.is_given() {
+        tell_untrusted(&trust);
+        return Ok(None);
+    }
+    let data = session.data().again()?;
+    let options = options(&session.project, data, url, key.credential(), None)?;
+    let transport = InProcess(Arc::new(Local::new(backend)));
+    Ok(Some(Runner::open(options, Arc::new(transport)).await?))
 }
 
 /// Workflows whose runs would come to an agent that is not there or does not fit. Files that cannot

@@ -32,6 +32,7 @@ mod printed;
 mod prompt;
 mod recover;
 mod restored_events;
+mod runner;
 mod serve;
 mod stories;
 mod terminal;

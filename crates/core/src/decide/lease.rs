@@ -11,6 +11,7 @@ use crate::command::Release;
 use crate::content::ContentId;
 use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
 use crate::gate::{Gate, GateCause, ReachedLimit};
+use crate::names::Reason;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, State};
@@ -81,7 +82,12 @@ pub(super) fn lose_step(draft: &mut Draft<'_>, handoff: &Handoff) {
 }
 
 /// The holder's lease is lost. The work is retried; after the last retry a person is asked.
-pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(), Refusal> {
+pub(super) fn lose(
+    draft: &mut Draft<'_>,
+    no: HandoffNo,
+    fence: u32,
+    reason: Option<&Reason>,
+) -> Result<(), Refusal> {
     let handoff = draft.open_task(no)?;
     if handoff.lease.is_none() {
         return Err(Refusal::NoLease { handoff: no });
@@ -90,7 +96,8 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
         return Err(Refusal::StaleFence { handoff: no, fence, current: Some(handoff.fence) });
     }
     draft.emit(LeaseEvent::Lost { handoff: no, fence });
-    let lost = draft.keep("Its holder was not heard of any more");
+    let lost = reason.map_or("Its holder was not heard of any more", Reason::as_str);
+    let lost = draft.keep(lost);
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(lost) });
     if handoff.kind == Kind::Question {
         ask_again(draft, &handoff);

@@ -48,6 +48,8 @@ pub(crate) struct EventTail {
     tidings: Mutex<Option<broadcast::Sender<Broadcast>>>,
     listeners: Notify,
     closing: Notify,
+    /// For requests that wait.
+    closed: Notify,
 }
 
 impl EventTail {
@@ -61,6 +63,7 @@ impl EventTail {
             tidings: Mutex::new(Some(sender)),
             listeners: Notify::new(),
             closing: Notify::new(),
+            closed: Notify::new(),
         }
     }
 
@@ -75,6 +78,16 @@ impl EventTail {
     pub(crate) fn close(&self) {
         *self.tidings.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.closing.notify_one();
+        self.closed.notify_waiters();
+    }
+
+    /// Waits until the server closes.
+    pub(crate) async fn closed(&self) {
+        // Before the look, so that a close between the two is not missed.
+        let closed = self.closed.notified();
+        if self.sender().is_some() {
+            closed.await;
+        }
     }
 
     /// The task: reads the log while there are subscribers, until the server closes.

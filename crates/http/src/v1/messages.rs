@@ -1,13 +1,17 @@
 //! Messages: what agents and external systems said while a run went on.
 
-use baton_api::{MessageDocument, Page};
+use baton_api::{CommandAnswer, MessageDocument, NewMessage, Page};
+use baton_core::command::Command;
+use baton_core::names::FreeText;
 use baton_store::Position;
 use baton_views::PostedMessage;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
-use super::write::RunPath;
-use crate::lookup::find_run;
-use crate::openapi::ReadProblems;
+use super::command_result::tell;
+use super::handoffs::document::refused;
+use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
+use crate::lookup::{by, find_run};
+use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
@@ -33,6 +37,28 @@ pub(super) async fn list(
     let found = app.read().messages(run.run.id, after, limit as usize + 1).await?;
     let position = |it: &PostedMessage| it.position.0.to_string();
     Ok(ApiResponse::new(cut(found, limit, position, message_document)))
+}
+
+/// Posts a message to a run: nothing moves.
+///
+/// What an agent or a program says while it works. A run that is over takes none.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/messages", operation_id = "postMessage",
+    tag = "events",
+    params(RunCommandParams),
+    request_body = NewMessage,
+    responses(CommandDone, WriteProblems))]
+pub(super) async fn post(
+    app: RequestScope,
+    Named(name): Named,
+    write: WriteRequest<NewMessage>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    let run = find_run(&app, &name).await?.run.id;
+    let by = by(&app, write.asked.agent.as_deref())?;
+    let words = FreeText::parse(&write.asked.text)?;
+    match write.caller.on_run(run, Command::Post { by, words }).await {
+        Ok(outcome) => tell(&app, &write.caller, &outcome).await,
+        Err(error) => Err(refused(&app, error).await),
+    }
 }
 
 fn message_document(it: PostedMessage) -> MessageDocument {

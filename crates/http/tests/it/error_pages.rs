@@ -13,7 +13,7 @@ use crate::world::{PIPELINE, World, world};
 pub(super) type Samples = BTreeMap<String, Vec<String>>;
 
 /// Codes that only the command line has: its own tests know their messages.
-const OF_THE_CLI: &[&str] = &["bad_file", "broken", "conflict", "not_found", "usage"];
+const OF_THE_CLI: &[&str] = &["bad_file", "broken", "conflict", "not_found", "untrusted", "usage"];
 
 /// Codes that need a slow client, a full server, a gate or a bug; tests of these situations have them.
 const OF_OTHER_TESTS: &[&str] = &[
@@ -133,6 +133,9 @@ const REQUESTS: &[RequestSample] = &[
         br#"{"action":"reject","handoffId":1,"reason":" "}"#,
     ),
     ("bad_query", "POST", "/api/v1/archive/rebuild?dryRun=true", &[], b""),
+    ("bad_token", "GET", "/api/v1/runs", &[("authorization", "Bearer mine")], b""),
+    ("bad_token", "GET", "/api/v1/runs", &[("authorization", "Bearer ")], b""),
+    ("not_a_runner", "POST", "/api/v1/claims", &[], br#"{"agents":["analyst"]}"#),
     ("bad_url", "GET", "/api/v1/handoffs/1/prompt?url=localhost", &[], b""),
     ("bad_version", "POST", "/api/v1/handoffs/1/accept", &[("if-match", "12")], b"{}"),
     ("content_type", "POST", "/api/v1/handoffs/1/accept", &[("content-type", "text/csv")], b"{}"),

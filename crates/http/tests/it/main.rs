@@ -5,6 +5,7 @@
 mod all_workflows;
 mod archive;
 #[cfg(test)]
+mod claims;
 mod client;
 #[cfg(test)]
 mod completion;

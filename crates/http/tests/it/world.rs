@@ -7,7 +7,7 @@ use baton_core::agent::Agent;
 use baton_core::names::WorkflowName;
 use baton_core::registry::Agents;
 use baton_engine::{Catalog, Engine, Entry, FixedClock};
-use baton_http::{ListenOptions, Server, ServerLimits};
+use baton_http::{Backend, ListenOptions, RunnerKey, Server, ServerLimits};
 use baton_store_sqlite::SqliteStore;
 use baton_wire::{agent_file, builtin, workflow_file};
 use jiff::Timestamp;
@@ -20,6 +20,9 @@ use tokio::task::JoinHandle;
 
 /// 2025-06-15T15:06:40Z.
 pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
+
+/// What the server shares with its runners.
+pub(crate) const SECRET: [u8; 32] = [7; 32];
 
 pub(crate) struct World {
     pub(crate) client: Client,
@@ -66,7 +69,8 @@ pub(crate) async fn world_with(dir: TempDir, limits: ServerLimits, catalog: Cata
     let clock = Arc::new(FixedClock::at(BEGINNING));
     let engine = Arc::new(Engine::open(store, clock.clone(), catalog).await.unwrap());
     let options = ListenOptions { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
-    let server = Server::bind_within(engine, &options, limits).await.unwrap();
+    let backend = Backend { runner_key: Some(RunnerKey::new(SECRET)), ..engine.into() };
+    let server = Server::bind_within(backend, &options, limits).await.unwrap();
     let client = Client { address: server.address() };
     let (stop, stopped) = oneshot::channel();
     let running = server.run(async {

@@ -77,7 +77,7 @@ pub(crate) fn real_command(order: &Order) -> Command {
             detail: None,
         }),
         Order::LoseLease { no, fence } => {
-            Command::LoseLease { handoff: HandoffNo(*no), fence: *fence }
+            Command::LoseLease { handoff: HandoffNo(*no), fence: *fence, reason: None }
         }
         Order::Wake { no } => Command::Wake { handoff: HandoffNo(*no) },
         Order::Expire { no } => Command::Expire { handoff: HandoffNo(*no) },

@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{FaceWord, ProblemDocument, PromptDocument};
-use baton_views::{BadDashboardUrl, DashboardUrl, Prompt, PromptOptions};
+use baton_views::{BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -35,6 +35,10 @@ pub(in crate::v1) struct PromptQuery {
     #[serde(default)]
     #[param(inline)]
     face: FaceWord,
+    /// For an agent that a runner starts: its commands carry the token in `BATON_TOKEN`.
+    #[serde(default)]
+    #[param(default = false)]
+    with_token: bool,
 }
 
 /// Renders the receiver's prompt for a handoff.
@@ -64,7 +68,7 @@ pub(in crate::v1) async fn prompt(
             Some(url) => Some(DashboardUrl::parse(url).map_err(|error| bad_url(&error))?),
             None => own_url(&headers)?,
         },
-        token: None,
+        token: query.with_token.then_some(PromptToken::Environment),
         budget_tokens: query.budget,
         face: query.face.0,
     };

@@ -241,6 +241,11 @@ fn engine() -> Vec<EngineError> {
         },
         EngineError::Outdated { expected: vec![Version(12)], actual: Version(14) },
         EngineError::KeyReused,
+        EngineError::OtherAttempt {
+            agent: agent("implementer"),
+            handoff: Some(HO_2),
+            command: "accept",
+        },
         EngineError::Contended,
         EngineError::Closing,
     ]

@@ -1,0 +1,55 @@
+//! `baton play`: plays the part of an agent in a script. A runner starts it for the executor `scripted`.
+
+use std::sync::Arc;
+
+use baton_core::names::AgentId;
+use baton_runner::{PlayContext, PlayEnd, PlayError, play};
+use baton_wire::script_file;
+
+use crate::api::RemoteServer;
+use crate::args::Cli;
+use crate::failure::Failure;
+use crate::named_file;
+use crate::runners::{OverNetwork, environment};
+
+#[expect(clippy::disallowed_methods, reason = "a runner tells its agents in the environment")]
+fn told(name: &str) -> Result<String, Failure> {
+    std::env::var(name).map_err(|_| {
+        let why = "a runner starts this, for an executor of the kind `scripted`";
+        Failure::Usage(format!("{name} is not set: {why}"))
+    })
+}
+
+pub(crate) async fn run(cli: &Cli, file: &str) -> Result<(), Failure> {
+    let text = named_file::text(file)?;
+    let script = script_file::parse(&text)
+        .map_err(|problems| Failure::File { file: file.to_owned(), problems })?;
+    let program =
+        std::env::current_exe().map_err(|error| Failure::io("find this program", error))?;
+    let folder = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
+    let context = PlayContext {
+        agent: AgentId::parse(&told("BATON_AGENT")?)?,
+        handoff: told("BATON_HANDOFF")?,
+        run: told("BATON_RUN")?,
+        story: told("STORY_ID")?,
+        folder,
+        written: told("OUTPUT_DIRECTORY")?.into(),
+        token: told("BATON_TOKEN")?,
+        env: environment(),
+        program,
+    };
+    let Some(server) = RemoteServer::named(cli)? else { return Err(Failure::NoServer) };
+    let transport = Arc::new(OverNetwork::Named(server));
+    // What the runner has to say is in the prompt; the script knows it already.
+    match play(&script, context, transport, &mut std::io::stdout()).await {
+        Ok(PlayEnd::Done) => Ok(()),
+        Ok(PlayEnd::Exit(code)) => std::process::exit(code.into()),
+        Ok(PlayEnd::Die) => {
+            let own = rustix::process::getpid();
+            let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+            std::future::pending().await
+        }
+        Err(error @ PlayError::Print(_)) => Err(Failure::io("print", std::io::Error::other(error))),
+        Err(error) => Err(Failure::Conflict(error.to_string())),
+    }
+}

@@ -1,0 +1,117 @@
+//! `baton runner`: runs agents for a server; `baton runner status` shows what it does.
+
+use std::sync::Arc;
+
+use baton_core::names::AgentId;
+use baton_runner::{Runner, RunnerMode, RunnerStatus, status};
+use serde_json::json;
+
+use super::stop::told_to_stop;
+use crate::api::{DataHolder, RemoteServer, holder};
+use crate::args::{Cli, RunnerArgs, RunnerCommand};
+use crate::failure::Failure;
+use crate::log;
+use crate::project::Project;
+use crate::runners::{OverNetwork, ProjectTrust, credential, options, tell_untrusted};
+use crate::show::{self, OutputFormat};
+
+pub(crate) async fn run(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
+    match args.command {
+        Some(RunnerCommand::Status) => tell_status(cli),
+        None => work(cli, args).await,
+    }
+}
+
+async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
+    log::start()?;
+    let project = Project::of(cli)?;
+    if project.file.runner.is_idle() {
+        let message = "no agent has an executor; name its program under `[executors.NAME]` and `[agents.NAME]` \
+                       in `.baton/baton.toml`";
+        return Err(Failure::NotFound(message.to_owned()));
+    }
+    let trust = ProjectTrust::of(&project)?;
+    if !trust.is_given() {
+        tell_untrusted(&trust);
+        return Err(Failure::Untrusted("nothing is started before it is trusted".to_owned()));
+    }
+    let data = project.data_dir()?;
+    let (transport, url) = match RemoteServer::named(cli)? {
+        Some(server) => {
+            let url = server.url.to_string();
+            (OverNetwork::Named(server), url)
+        }
+        None => match holder(&data).await? {
+            DataHolder::Us(_) => return Err(Failure::NoServer),
+            DataHolder::Server(server) => {
+                (OverNetwork::Holder(data.again()?), server.url.to_string())
+            }
+        },
+    };
+    let agents = args.agents.iter().map(|it| AgentId::parse(it)).collect::<Result<Vec<_>, _>>()?;
+    let agents = (!agents.is_empty()).then_some(agents);
+    let credential = credential(&data)?;
+    let options = options(&project, data, url.clone(), credential, agents)?;
+    let runner = Runner::open(options, Arc::new(transport)).await?;
+    show::note(&format!("running agents for {url}"));
+    let mode = if args.once { RunnerMode::Once } else { RunnerMode::Forever };
+    runner.run(mode, told_to_stop()).await;
+    Ok(())
+}
+
+fn tell_status(cli: &Cli) -> Result<(), Failure> {
+    let project = Project::of(cli)?;
+    let trust = ProjectTrust::of(&project)?;
+    let status = status(&project.data_dir()?)?;
+    match cli.format() {
+        OutputFormat::Json => show::answer_as(&status_json(&status, trust.is_given())),
+        OutputFormat::Table => show_status(&project, &status, &trust),
+    }
+    Ok(())
+}
+
+fn status_json(status: &RunnerStatus, is_trusted: bool) -> serde_json::Value {
+    let attempts = status.attempts.iter().map(|it| {
+        json!({
+            "number": it.number, "label": it.label, "story": it.story, "agent": it.agent,
+            "attempt": it.attempt, "executor": it.executor, "stage": it.stage, "result": it.result,
+        })
+    });
+    json!({
+        "pid": status.pid, "isTrusted": is_trusted, "attempts": attempts.collect::<Vec<_>>(),
+    })
+}
+
+fn show_status(project: &Project, status: &RunnerStatus, trust: &ProjectTrust) {
+    let settings = &project.file.runner;
+    match status.pid {
+        Some(pid) => show::answer(&format!("a runner is at work (process {pid})")),
+        None if settings.is_idle() => show::answer("no agent has an executor in baton.toml"),
+        None if !trust.is_given() => {
+            show::answer("no runner: what it would start is not trusted; `baton trust`");
+        }
+        None => show::answer("no runner is at work; `baton serve` or `baton runner` starts one"),
+    }
+    for agent in &settings.agents {
+        let name = agent.agent.as_ref().map_or("every other agent", |it| it.as_str());
+        show::answer(&format!("  {name}: {}", agent.executors.join(", then ")));
+    }
+    if status.attempts.is_empty() {
+        return;
+    }
+    let rows = status.attempts.iter().map(|it| {
+        vec![
+            it.number.to_string(),
+            show::visible(&it.story),
+            it.agent.clone(),
+            it.executor.clone().unwrap_or_default(),
+            it.attempt.to_string(),
+            match &it.result {
+                Some(result) => show::shortened(&show::visible(result), 80),
+                None => it.stage.name().to_owned(),
+            },
+        ]
+    });
+    let headings = ["HANDOFF", "STORY", "AGENT", "EXECUTOR", "ATTEMPT", "STATE"];
+    show::answer(&format!("\n{}", show::table(&headings, rows.collect())));
+}

@@ -1,0 +1,107 @@
+//! `baton workspace`: the folders that runs are worked on in.
+
+use baton_api::RunDocument;
+use baton_runner::{WorkspaceRecord, Workspaces};
+use serde_json::json;
+
+use crate::api::{Api, Ask};
+use crate::args::{Cli, WorkspaceCommand};
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::runners::environment;
+use crate::show::{self, OutputFormat};
+
+pub(crate) async fn run(cli: &Cli, verb: &WorkspaceCommand) -> Result<(), Failure> {
+    let project = Project::of(cli)?;
+    let data = project.data_dir()?;
+    let workspaces =
+        Workspaces::open(project.dir.again()?, &data, &project.file.runner, &environment()).await?;
+    match verb {
+        WorkspaceCommand::List => list(cli, &workspaces).await,
+        WorkspaceCommand::Path { run } => {
+            show::answer(&one(&workspaces, run)?.path.display().to_string());
+            Ok(())
+        }
+        WorkspaceCommand::Clean { run: Some(run) } => {
+            clean(&workspaces, &one(&workspaces, run)?).await
+        }
+        WorkspaceCommand::Clean { run: None } => clean_all(cli, &workspaces).await,
+    }
+}
+
+/// The workspace of a run, by its number or its story.
+fn one(workspaces: &Workspaces, name: &str) -> Result<WorkspaceRecord, Failure> {
+    let number = name.strip_prefix("run:").unwrap_or(name).parse::<u64>().ok();
+    let all = workspaces.all()?;
+    let by_number = all.iter().find(|it| Some(it.run_number) == number);
+    let found = by_number.or_else(|| all.iter().rev().find(|it| it.story == name));
+    found.cloned().ok_or_else(|| {
+        let name = show::visible(name);
+        Failure::NotFound(format!("run `{name}` has no workspace; `baton workspace list` has all"))
+    })
+}
+
+async fn list(cli: &Cli, workspaces: &Workspaces) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    let mut items = Vec::new();
+    for it in workspaces.all()? {
+        let is_dirty = workspaces.is_dirty(&it).await;
+        items.push(json!({
+            "run": it.run_number, "runId": it.run, "story": it.story, "branch": it.branch,
+            "port": it.port, "path": it.path, "isDirty": is_dirty,
+        }));
+        rows.push(vec![
+            it.run_number.to_string(),
+            show::visible(&it.story),
+            it.branch.unwrap_or_default(),
+            it.port.to_string(),
+            if is_dirty { "not committed" } else { "clean" }.to_owned(),
+            it.path.display().to_string(),
+        ]);
+    }
+    match cli.format() {
+        OutputFormat::Json => show::answer_as(&json!({ "items": items, "next": null })),
+        OutputFormat::Table if rows.is_empty() => show::answer("there are no workspaces"),
+        OutputFormat::Table => {
+            let headings = ["RUN", "STORY", "BRANCH", "PORT", "CHANGES", "FOLDER"];
+            show::answer(&show::table(&headings, rows));
+        }
+    }
+    Ok(())
+}
+
+async fn clean_all(cli: &Cli, workspaces: &Workspaces) -> Result<(), Failure> {
+    let api = Api::open(cli).await?;
+    let mut over = Vec::new();
+    for it in workspaces.all()? {
+        let run: Result<RunDocument, Failure> =
+            api.get(&Ask::get(["runs", &it.run.to_string()])).await;
+        match run {
+            Ok(run) if matches!(run.status.0.name(), "completed" | "cancelled") => over.push(it),
+            // A run that is not there any more is over too.
+            Err(Failure::Refused { problem, .. }) if problem.code == "no_such_run" => over.push(it),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    api.close().await;
+    if over.is_empty() {
+        show::answer("no run that is over has a workspace");
+    }
+    for it in &over {
+        clean(workspaces, it).await?;
+    }
+    Ok(())
+}
+
+async fn clean(workspaces: &Workspaces, record: &WorkspaceRecord) -> Result<(), Failure> {
+    let kept = workspaces.clean(record).await?;
+    let mut text = format!("removed the workspace of run {}", record.run_number);
+    if let Some(kept) = kept {
+        text += &format!("; what was not committed is commit {} under {}", kept.commit, kept.name);
+    }
+    if let Some(branch) = &record.branch {
+        text += &format!("; the branch {branch} is as it was");
+    }
+    show::answer(&text);
+    Ok(())
+}

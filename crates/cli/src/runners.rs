@@ -1,0 +1,170 @@
+//! What a runner needs of this machine: the secret it shares with its server, what the user trusts, the
+//! environment, and a way to the API.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_core::decide::IdSource as _;
+use baton_core::hash::Hash;
+use baton_core::names::AgentId;
+use baton_engine::SystemClock;
+use baton_files::{Dir, FileMode};
+use baton_http::{Local, RunnerKey};
+use baton_runner::{ApiTransport, Programs, RunnerOptions, TrustList, Unreachable};
+use bytes::Bytes;
+use http::{Request, Response};
+
+use crate::api::{DataHolder, RemoteServer, holder};
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::show;
+
+/// In the data folder, for its owner alone.
+const KEY_FILE: &str = "runner.key";
+const MOST_KEY_BYTES: u64 = 1024;
+
+/// The secret of the server that has this data; made at the first start.
+pub(crate) fn runner_key(data: &Dir) -> Result<RunnerKey, Failure> {
+    match data.read_text(KEY_FILE, MOST_KEY_BYTES) {
+        Ok(text) => RunnerKey::parse(&text).ok_or_else(|| {
+            let path = data.path().join(KEY_FILE);
+            let why = "holds no credential; remove it, and the server makes a new one";
+            Failure::Conflict(format!("`{}` {why}", path.display()))
+        }),
+        Err(error) if error.is_not_found() => {
+            let random = [SystemClock.nonce(), SystemClock.nonce(), SystemClock.nonce()].concat();
+            let key = RunnerKey::new(Hash::of(&random).0);
+            let line = format!("{}\n", key.credential());
+            data.write_atomic(KEY_FILE, line.as_bytes(), FileMode::Private)?;
+            Ok(key)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The credential of a runner: of the environment for a server elsewhere, else of the data.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a credential for another machine is in the environment"
+)]
+pub(crate) fn credential(data: &Dir) -> Result<String, Failure> {
+    match std::env::var("BATON_RUNNER_TOKEN").ok().filter(|it| !it.trim().is_empty()) {
+        Some(credential) => Ok(credential.trim().to_owned()),
+        None => Ok(runner_key(data)?.credential()),
+    }
+}
+
+/// The list of what this user trusts.
+#[expect(clippy::disallowed_methods, reason = "where the user's state is, the environment says")]
+pub(crate) fn trust_list() -> Result<TrustList, Failure> {
+    let named = |name: &str| std::env::var(name).ok().filter(|it| it.starts_with('/'));
+    let state = named("XDG_STATE_HOME").map(PathBuf::from);
+    let home = || named("HOME").map(|it| PathBuf::from(it).join(".local/state"));
+    let state = state.or_else(home).ok_or_else(|| {
+        Failure::Usage(
+            "neither XDG_STATE_HOME nor HOME is set, so nothing can be trusted".to_owned(),
+        )
+    })?;
+    Ok(TrustList::new(state.join("baton/trusted")))
+}
+
+/// What a project would start, and what of that the user has allowed.
+pub(crate) struct ProjectTrust {
+    pub(crate) wanted: Programs,
+    pub(crate) allowed: Programs,
+}
+
+impl ProjectTrust {
+    pub(crate) fn of(project: &Project) -> Result<Self, Failure> {
+        let wanted = Programs::of(&project.dir, &project.file.runner);
+        if wanted.is_empty() {
+            return Ok(Self { allowed: wanted.clone(), wanted });
+        }
+        let allowed = trust_list()?.trusted(&project.dir.real_path()?)?;
+        Ok(Self { wanted, allowed })
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.wanted == self.allowed
+    }
+}
+
+pub(crate) fn allow(project: &Project, programs: &Programs) -> Result<(), Failure> {
+    Ok(trust_list()?.allow(&project.dir.real_path()?, programs)?)
+}
+
+/// What would be started if it were trusted, a line each.
+pub(crate) fn tell_untrusted(trust: &ProjectTrust) {
+    show::note(&format!(
+        "{} no agents are run: this project would start what you have not allowed yet",
+        show::warn("careful:")
+    ));
+    for (name, program) in &trust.wanted.0 {
+        show::note(&format!("  {}: {}", show::visible(name), show::visible(program)));
+    }
+    show::note("`baton trust` shows what has changed, and allows it");
+}
+
+/// The environment of this process, as far as it is text.
+pub(crate) fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// What a runner of this project works with.
+pub(crate) fn options(
+    project: &Project,
+    data: Dir,
+    url: String,
+    credential: String,
+    agents: Option<Vec<AgentId>>,
+) -> Result<RunnerOptions, Failure> {
+    let program =
+        std::env::current_exe().map_err(|error| Failure::io("find this program", error))?;
+    Ok(RunnerOptions {
+        settings: project.file.runner.clone(),
+        project: Dir::open(&project.dir.real_path()?)?,
+        data,
+        url,
+        credential,
+        agents,
+        env: environment(),
+        program,
+        trusted: ProjectTrust::of(project)?.allowed,
+    })
+}
+
+/// The API in this very process.
+pub(crate) struct InProcess(pub(crate) Arc<Local>);
+
+#[async_trait]
+impl ApiTransport for InProcess {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Unreachable> {
+        Ok(self.0.send(request).await)
+    }
+}
+
+/// A server: the one that was named, or whichever has the data at the moment.
+pub(crate) enum OverNetwork {
+    Named(RemoteServer),
+    Holder(Dir),
+}
+
+#[async_trait]
+impl ApiTransport for OverNetwork {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Unreachable> {
+        let unreachable = |failure: Failure| Unreachable { why: failure.to_string() };
+        let server = match self {
+            Self::Named(server) => server.clone(),
+            Self::Holder(data) => match holder(data).await.map_err(unreachable)? {
+                DataHolder::Server(server) => server,
+                DataHolder::Us(_) => {
+                    return Err(Unreachable { why: Failure::NoServer.to_string() });
+                }
+            },
+        };
+        server.send(request).await.map_err(unreachable)
+    }
+}

@@ -1,0 +1,197 @@
+//! Agents that really run: programs of all kinds pass the baton in real git worktrees.
+
+mod agents;
+mod killed;
+mod scripted;
+mod trouble;
+mod trusted;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::Project;
+use crate::serve::Served;
+
+/// A git repository with agents, and what its user trusts.
+pub(crate) struct Workshop {
+    pub(crate) project: Project,
+    state: tempfile::TempDir,
+}
+
+/// The one program of all agents: it does its work, and hands on in the way of its first argument.
+const AGENT: &str = include_str!("runner/agent.sh");
+
+impl Workshop {
+    /// With agents that hand on in this way, and more settings.
+    pub(crate) fn new(way: &str, settings: &str) -> Self {
+        let workshop = Self { project: Project::new(), state: tempfile::tempdir().unwrap() };
+        workshop.git(&["init", "-q", "-b", "main", "."]);
+        workshop.write_packages();
+        workshop.write("tools/agent.sh", AGENT);
+        workshop.configure(way, settings);
+        workshop.commit("Begin");
+        workshop.ok(&["trust", "--yes"]);
+        workshop
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.project.path()
+    }
+
+    pub(crate) fn configure(&self, way: &str, settings: &str) {
+        let runner = if settings.contains("[runner]") { "" } else { "[runner]\nlease = \"1s\"\n" };
+        let text = format!(
+            "[project]\nworkflow = \"story-pipeline\"\n{runner}[executors.mine]\nkind = \"command\"\n\
+             run = [\"sh\", \"tools/agent.sh\", \"{way}\"]\ntimeout = \"20s\"\n\
+             [agents.\"*\"]\nexecutors = [\"mine\"]\n{settings}"
+        );
+        self.write(".baton/baton.toml", &text);
+    }
+
+    /// What each agent hands on, in every format.
+    fn write_packages(&self) {
+        let discoveries = r#"{"learnings":["The greeting is read at start"],"gotchas":["No newline, no greeting"],"decisions":["One file instead of a table"]}"#;
+        let rest = format!(r#""files_changed":["src/app.txt"],"discoveries":{discoveries}"#);
+        let packages = [
+            (
+                "analyst",
+                "implementer",
+                r#""plan":"1. Write src/app.txt. 2. Check that it greets.","files_to_modify":["README.md"],"approach":"One file, so that it can be tested alone","risks":["A typo in the greeting"],"questions_resolved":true"#.to_owned(),
+            ),
+            (
+                "implementer",
+                "reviewer",
+                format!(r#"{rest},"summary":"src/app.txt greets; 1 test covers it","tests_added":true,"build_passes":true"#),
+            ),
+            (
+                "reviewer",
+                "refactorer",
+                format!(r#"{rest},"approved":true,"summary":"src/app.txt greets as the plan says","review_notes":"Read src/app.txt and ran its test: both good""#),
+            ),
+            (
+                "refactorer",
+                "documenter",
+                format!(r#"{rest},"refactored":false,"refactor_summary":"src/app.txt has one line, and stays as it is""#),
+            ),
+            (
+                "documenter",
+                "orchestrator",
+                r#""learnings_added":1,"gotchas_added":1,"docs_updated":true,"notes":"README.md says where the greeting is""#.to_owned(),
+            ),
+        ];
+        self.write("README.md", "The greeting is in src/app.txt.\n");
+        for (from, to, members) in packages {
+            let file = |kind: &str| format!("tools/packages/{from}.{kind}");
+            let sides = format!(
+                r#""action":"create","storyId":"STORY","fromAgent":"{from}","toAgent":"{to}""#
+            );
+            let request = format!("{{{sides},\"payload\":{{{members}}}}}\n");
+            self.write(&file("json"), &request);
+            self.write(&file("payload"), &format!("{{{members}}}\n"));
+            self.write(
+                &file("md"),
+                &format!("# Report\n\nDone.\n\n## Metadata\n\n```json\n{request}```\n"),
+            );
+            let document = format!(r#"{{"handoff":{{"from":"{from}","to":"{to}",{members}}}}}"#);
+            let whole = file("document");
+            self.write(&whole, &document);
+            for format in ["yaml", "xml"] {
+                let text = self.project.ok(&["convert", &whole, "--to", format]);
+                self.write(&file(format), &text);
+            }
+        }
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let output = Command::new("git")
+            .current_dir(self.path())
+            .args(["-c", "user.name=ada", "-c", "user.email=ada@localhost"])
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    pub(crate) fn commit(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+
+    /// The program, with what this user trusts, and findable by agents.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.project.command(args);
+        let baton = PathBuf::from(env!("CARGO_BIN_EXE_baton"));
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", baton.parent().unwrap().display()));
+        command.env("XDG_STATE_HOME", self.state.path());
+        command.env("SECRET_OF_THE_SERVER", "do-not-pass-on");
+        command
+    }
+
+    #[track_caller]
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+        serde_json::from_str(&self.ok(&args)).unwrap()
+    }
+
+    /// With its runner.
+    pub(crate) fn serves(&self) -> Served {
+        Served::listening(self.command(&["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// Without one.
+    pub(crate) fn serves_alone(&self) -> Served {
+        Served::listening(self.command(&["serve", "--listen", "127.0.0.1:0", "--no-runner"]))
+    }
+
+    pub(crate) fn start(&self, story: &str) {
+        self.ok(&["story", "add", story, "--title", "Say hello"]);
+        self.ok(&["run", "start", story]);
+    }
+
+    /// Waits until the run of a story looks like this, and gives it.
+    #[track_caller]
+    pub(crate) fn until(&self, story: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let begun = std::time::Instant::now();
+        loop {
+            let run = self.json(&["run", "show", story]);
+            if is_so(&run) {
+                return run;
+            }
+            let handoffs = self.ok(&["handoff", "list", "--run", story, "--all"]);
+            assert!(begun.elapsed().as_secs() < 90, "{what}: {run}\n{handoffs}");
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn until_completed(&self, story: &str) -> Value {
+        self.until(story, "it is completed", |it| it["status"] == "completed")
+    }
+
+    /// Every handoff of a story's run.
+    pub(crate) fn handoffs(&self, story: &str) -> Vec<Value> {
+        let list = self.json(&["handoff", "list", "--run", story, "--all"]);
+        list["items"].as_array().unwrap().clone()
+    }
+}
+
+/// The text at a field of a run or handoff.
+pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_default()
+}

@@ -1,0 +1,295 @@
+//! Attempts: one try of one executor at one handoff, under a lease.
+//!
+//! A token says which attempt its bearer is. It opens that attempt's handoff and nothing else, and
+//! only as long as the fence of the attempt is the handoff's current one.
+
+use baton_core::command::{Accept, Clarify, Command, LeaseTime, Token};
+use baton_core::decide::Effects;
+use baton_core::names::{AgentId, FreeText};
+use baton_core::refusal::Refusal;
+use baton_core::run::{self, HandoffId, HandoffNo, HandoffState, RunId};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRef};
+
+use crate::{Caller, CommandResult, DocumentHints, Engine, EngineError};
+
+/// The attempt that a caller belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    pub agent: AgentId,
+    pub handoff: HandoffId,
+    pub fence: u32,
+}
+
+/// What becomes of a command that an attempt sends.
+pub(crate) enum AttemptCommand {
+    CarryOut(Command),
+    /// Nothing is to be done: the attempt has accepted its handoff already.
+    Accepted(Box<CommandResult>),
+}
+
+/// How many pending handoffs are ordered by priority at once.
+const PAGE: u32 = 200;
+
+impl Engine {
+    /// Accepts the most urgent handoff or question that is pending for one of these agents, under a
+    /// lease. `None` where nothing can be accepted now.
+    pub async fn claim(
+        &self,
+        caller: &Caller,
+        agents: &[AgentId],
+        lease: LeaseTime,
+    ) -> Result<Option<CommandResult>, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(Some(outcome));
+        }
+        let mut after = vec![Some(0); agents.len()];
+        loop {
+            let mut page = Vec::new();
+            for (agent, after) in agents.iter().zip(&mut after) {
+                let Some(from) = *after else { continue };
+                let rows = self.pending_after(agent, from).await?;
+                let is_last = rows.len() < PAGE as usize;
+                *after = rows.last().map(|it| it.number).filter(|_| !is_last);
+                page.extend(rows);
+            }
+            if page.is_empty() {
+                return Ok(None);
+            }
+            for row in self.by_urgency(page).await? {
+                let accept = Accept {
+                    handoff: row.no,
+                    by: Some(row.to.agent),
+                    acknowledgement: None,
+                    lease: Some(lease),
+                };
+                match self.on_run(caller, row.run, Command::Accept(accept)).await {
+                    Ok(outcome) => return Ok(Some(outcome)),
+                    // Another was faster, it is held back, or its run is paused.
+                    Err(EngineError::Refused { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    async fn pending_after(
+        &self,
+        agent: &AgentId,
+        after: u64,
+    ) -> Result<Vec<HandoffRow>, EngineError> {
+        let filter = HandoffFilter {
+            to: Some(agent.clone()),
+            states: vec![HandoffState::Open(run::State::Pending)],
+            after,
+            limit: PAGE,
+            ..HandoffFilter::default()
+        };
+        Ok(self.store.handoffs(&filter).await?)
+    }
+
+    /// By the priority of the story, then by age.
+    async fn by_urgency(&self, rows: Vec<HandoffRow>) -> Result<Vec<HandoffRow>, EngineError> {
+        let mut rated: Vec<(i64, HandoffRow)> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let known = rated.iter().rev().find(|(_, it)| it.story == row.story).map(|it| it.0);
+            let priority = match known {
+                Some(priority) => priority,
+                None => self.store.story(&row.story).await?.map_or(0, |it| it.story.priority),
+            };
+            rated.push((priority, row));
+        }
+        rated.sort_by_key(|(priority, row)| (std::cmp::Reverse(*priority), row.number));
+        Ok(rated.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// Checks a command that an attempt sends, and adds its fencing token.
+    pub(crate) async fn as_attempt(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        command: Command,
+    ) -> Result<AttemptCommand, EngineError> {
+        let Some(attempt) = &caller.attempt else { return Ok(AttemptCommand::CarryOut(command)) };
+        let (own_run, own) = self.resolve_handoff(&HandoffRef::Id(attempt.handoff)).await?;
+        let row = self.run(&RunRef::Id(own_run)).await?;
+        let held = row.run.handoff(own);
+        let is_own = match target(&command) {
+            CommandTarget::Handoff(no) => no == own,
+            // A question is answered by its own name or by that of the handoff it is about.
+            CommandTarget::Question(no) => no == own || held.and_then(|it| it.about) == Some(no),
+            CommandTarget::Sender(from) => *from == attempt.agent,
+            CommandTarget::Run => true,
+            CommandTarget::Operator => false,
+        };
+        if own_run != run || !is_own {
+            return Err(other(attempt, own, command.name()));
+        }
+        let is_live = held.is_some_and(|it| it.fence == attempt.fence && it.lease.is_some());
+        // The rules compare the fence of the others.
+        let is_unfenced = matches!(
+            command,
+            Command::Accept(_) | Command::Record(_) | Command::Post { .. } | Command::Signal(_)
+        );
+        if is_unfenced && !is_live {
+            let current = held.map(|it| it.fence);
+            let lost = Refusal::StaleFence { handoff: own, fence: attempt.fence, current };
+            return Err(EngineError::refused(lost));
+        }
+        let Command::Accept(accept) = command else {
+            return Ok(AttemptCommand::CarryOut(fenced(command, attempt, own)));
+        };
+        let (by, fence) = (Some(attempt.agent.clone()), Some(attempt.fence));
+        match said(&accept) {
+            None => self.accepted(run, own, attempt.fence).await,
+            Some(Said::Asks(question)) => {
+                let clarify = Clarify { handoff: own, by, question, fence };
+                Ok(AttemptCommand::CarryOut(Command::Clarify(clarify)))
+            }
+            Some(Said::Restates(words)) => {
+                Ok(AttemptCommand::CarryOut(Command::Post { by, words }))
+            }
+        }
+    }
+
+    /// The answer to an attempt that accepts its own handoff: as its claim was answered.
+    async fn accepted(
+        &self,
+        run: RunId,
+        no: HandoffNo,
+        fence: u32,
+    ) -> Result<AttemptCommand, EngineError> {
+        let row = self.run(&RunRef::Id(run)).await?;
+        let handoff = self.handoff(&HandoffRef::InRun(run, no)).await?;
+        let done = Effects { handoff: Some(no), fence: Some(fence), ..Effects::default() };
+        Ok(AttemptCommand::Accepted(Box::new(CommandResult {
+            run,
+            version: row.version,
+            done,
+            rows: vec![handoff],
+            at: self.clock.now(),
+            adopted: false,
+            is_repeat: true,
+        })))
+    }
+
+    /// Refuses what is not about a handoff.
+    pub(crate) fn not_for_attempts(
+        &self,
+        caller: &Caller,
+        command: &'static str,
+    ) -> Result<(), EngineError> {
+        match &caller.attempt {
+            Some(attempt) => {
+                let agent = attempt.agent.clone();
+                Err(EngineError::OtherAttempt { agent, handoff: None, command })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What an attempt knows besides its document: its run, its handoff, its agent and its fence.
+    pub(crate) async fn hints_of(
+        &self,
+        caller: &Caller,
+        hints: &DocumentHints,
+    ) -> Result<DocumentHints, EngineError> {
+        let Some(attempt) = &caller.attempt else { return Ok(hints.clone()) };
+        let own = HandoffRef::Id(attempt.handoff);
+        let (run, no) = self.resolve_handoff(&own).await?;
+        if let Some(named) = &hints.handoff
+            && self.resolve_handoff(named).await? != (run, no)
+        {
+            return Err(other(attempt, no, "document"));
+        }
+        if let Some(named) = &hints.run
+            && self.resolve_run(named).await? != run
+        {
+            return Err(other(attempt, no, "document"));
+        }
+        Ok(DocumentHints {
+            run: Some(RunRef::Id(run)),
+            handoff: Some(own),
+            agent: hints.agent.clone().or(Some(attempt.agent.clone())),
+            fence: hints.fence.or(Some(attempt.fence)),
+            ..hints.clone()
+        })
+    }
+}
+
+/// What a command is about, as far as it matters to an attempt.
+enum CommandTarget<'a> {
+    Handoff(HandoffNo),
+    Question(HandoffNo),
+    Sender(&'a AgentId),
+    Run,
+    /// No agent may send it.
+    Operator,
+}
+
+fn target(command: &Command) -> CommandTarget<'_> {
+    match command {
+        Command::Create(create) => CommandTarget::Sender(&create.from),
+        Command::Accept(it) => CommandTarget::Handoff(it.handoff),
+        Command::Complete(it) => CommandTarget::Handoff(it.handoff),
+        Command::Reject(it) => CommandTarget::Handoff(it.handoff),
+        Command::Clarify(it) => CommandTarget::Handoff(it.handoff),
+        Command::Release(it) => CommandTarget::Handoff(it.handoff),
+        Command::Record(it) => CommandTarget::Handoff(it.handoff),
+        Command::Reply(it) => CommandTarget::Question(it.handoff),
+        Command::Post { .. } | Command::Signal(_) => CommandTarget::Run,
+        Command::Cancel { .. }
+        | Command::TimeOut { .. }
+        | Command::MarkStale { .. }
+        | Command::CleanUp { .. }
+        | Command::Answer(_)
+        | Command::LoseLease { .. }
+        | Command::Wake { .. }
+        | Command::Expire { .. }
+        | Command::Pause { .. }
+        | Command::Resume
+        | Command::Reroute(_)
+        | Command::CancelRun { .. }
+        | Command::Goto { .. }
+        | Command::StartAt(_)
+        | Command::Skip { .. } => CommandTarget::Operator,
+    }
+}
+
+/// With the attempt's fencing token, where the sender did not give one.
+fn fenced(mut command: Command, attempt: &Attempt, own: HandoffNo) -> Command {
+    let fence = Some(attempt.fence);
+    if let Command::Create(it) = &mut command {
+        it.token = it.token.or(Some(Token { handoff: own, fence: attempt.fence }));
+    } else if let Command::Complete(it) = &mut command {
+        it.fence = it.fence.or(fence);
+    } else if let Command::Reject(it) = &mut command {
+        it.fence = it.fence.or(fence);
+    } else if let Command::Clarify(it) = &mut command {
+        it.fence = it.fence.or(fence);
+    } else if let Command::Release(it) = &mut command {
+        it.fence = it.fence.or(fence);
+    } else if let Command::Reply(it) = &mut command {
+        it.fence = it.fence.or(fence);
+    } else if let Command::Post { by, .. } = &mut command {
+        *by = Some(attempt.agent.clone());
+    }
+    command
+}
+
+/// What an acknowledgement says to a handoff that is accepted already.
+enum Said {
+    Restates(FreeText),
+    Asks(FreeText),
+}
+
+fn said(accept: &Accept) -> Option<Said> {
+    let acknowledgement = accept.acknowledgement.as_ref()?;
+    if let Some(question) = acknowledgement.question() {
+        return Some(Said::Asks(question));
+    }
+    FreeText::parse(&acknowledgement.text).ok().map(Said::Restates)
+}
+
+fn other(attempt: &Attempt, own: HandoffNo, command: &'static str) -> EngineError {
+    EngineError::OtherAttempt { agent: attempt.agent.clone(), handoff: Some(own), command }
+}

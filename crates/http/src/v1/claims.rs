@@ -1,0 +1,147 @@
+//! Claims: a runner takes the next work for its agents, and waits for it if there is none.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
+use baton_core::command::{Command, LeaseTime};
+use baton_core::names::{AgentId, Reason};
+use baton_engine::{Attempt, CommandMode, CommandResult};
+use baton_store::RunRef;
+use serde::Deserialize;
+use tokio::time::{Instant, sleep_until};
+use utoipa::IntoParams;
+
+use super::answer::ApiResponse;
+use super::handoffs::commands::on_handoff;
+use super::handoffs::document::{refused, rows};
+use super::runs::document::run_document;
+use super::write::{
+    CommandDone, HandoffCommandParams, HandoffQuery, HasMode, KeyHeader, WriteRequest,
+};
+use crate::lookup::known_agent;
+use crate::openapi::WriteProblems;
+use crate::params::Named;
+use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
+use crate::values::lease;
+
+/// A claim cannot be rehearsed: what is free now may be taken a moment later.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClaimQuery {}
+
+impl HasMode for ClaimQuery {
+    fn mode(&self) -> CommandMode {
+        CommandMode::Commit
+    }
+}
+
+/// Clients and what is between them give up after a minute.
+const MOST_WAIT_SECONDS: u32 = 50;
+const MOST_AGENTS: usize = 200;
+
+/// Accepts the most urgent handoff or question of these agents under a lease, for a runner.
+///
+/// By the priority of its story, then by age. The answer has the token of the attempt, which the
+/// runner gives to the agent that it starts. Needs the runner's credential.
+#[utoipa::path(post, path = "/api/v1/claims", operation_id = "claimWork", tag = "runner",
+    params(KeyHeader),
+    request_body = ClaimRequest,
+    responses(
+        (status = 200, description = "Work that is held now, with the token of the attempt", body = Claim),
+        (status = 204, description = "There is nothing to do, and nothing came while it waited"),
+        WriteProblems))]
+pub(super) async fn claim(
+    app: RequestScope,
+    write: WriteRequest<ClaimRequest, ClaimQuery>,
+) -> Result<Response, ApiProblem> {
+    write.caller.check_runner()?;
+    let asked = &write.asked;
+    let agents = agents(&app, &asked.agents)?;
+    let lease = lease(asked.lease_seconds)?.unwrap_or(LeaseTime::USUAL);
+    let wait = asked.wait_seconds.unwrap_or(0);
+    if wait > MOST_WAIT_SECONDS {
+        let message = format!("`waitSeconds` is a number from 0 to {MOST_WAIT_SECONDS}");
+        return Err(ApiProblem::malformed("wrong_type", message));
+    }
+    let until = Instant::now() + Duration::from_secs(wait.into());
+    let mut tip = write.caller.tip();
+    loop {
+        // Before the look, so that what comes during it is seen at the next one.
+        tip.borrow_and_update();
+        match write.caller.claim(&agents, lease).await {
+            Ok(Some(outcome)) => return Ok(answer(&app, &outcome, lease).await?.into_response()),
+            Ok(None) => {}
+            Err(error) => return Err(refused(&app, error).await),
+        }
+        let has_news = tokio::select! {
+            it = tip.changed() => it.is_ok(),
+            () = sleep_until(until) => false,
+            () = app.live.closed() => false,
+        };
+        if !has_news {
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+    }
+}
+
+/// Ends a claim without a result: the agent died, hung or handed nothing on.
+///
+/// The same work is offered again, as after a lost lease; after the last retry a person is asked. Needs
+/// the runner's credential.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/lost", operation_id = "loseClaim",
+    tag = "runner",
+    params(HandoffCommandParams),
+    request_body = LostAttempt,
+    responses(CommandDone, WriteProblems))]
+pub(super) async fn lose(
+    app: RequestScope,
+    name: Named,
+    write: WriteRequest<LostAttempt, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    write.caller.check_runner()?;
+    let (fence, reason) = (write.asked.fence, Some(Reason::parse(&write.asked.reason)?));
+    let command = |handoff| Command::LoseLease { handoff, fence, reason };
+    on_handoff(&app, &name, &write, command).await
+}
+
+fn agents(app: &RequestScope, names: &[String]) -> Result<Vec<AgentId>, ApiProblem> {
+    if names.is_empty() || names.len() > MOST_AGENTS {
+        let message = format!("`agents` names 1 to {MOST_AGENTS} agents");
+        return Err(ApiProblem::malformed("missing_field", message));
+    }
+    let agents = names.iter().map(|it| known_agent(app, it));
+    let agents = agents.collect::<Result<Vec<_>, _>>()?;
+    match agents.iter().find(|it| it.is_human() || it.is_orchestrator()) {
+        Some(agent) => {
+            let message = format!("`{agent}` is not started by a runner; name other agents");
+            Err(ApiProblem::malformed("unknown_agent", message))
+        }
+        None => Ok(agents),
+    }
+}
+
+async fn answer(
+    app: &RequestScope,
+    outcome: &CommandResult,
+    lease: LeaseTime,
+) -> Result<ApiResponse<Claim>, ApiProblem> {
+    let (Some(held), Some(fence)) = (outcome.done.handoff, outcome.done.fence) else {
+        unreachable!("an accept answers with what is held")
+    };
+    let row = app.read().row_of(outcome, held).await?;
+    let run = app.read().run(&RunRef::Id(outcome.run)).await?;
+    let agent = row.to.agent.clone();
+    let attempt = Attempt { agent: agent.clone(), handoff: row.id, fence };
+    let Some(token) = app.door.attempt_token(&attempt) else {
+        unreachable!("a runner has a credential, so there is a key")
+    };
+    let Some(handoff) = rows(app, std::slice::from_ref(&row)).await?.pop() else {
+        unreachable!("one row is one document")
+    };
+    let (agent, lease_seconds) = (agent.to_string(), lease.seconds());
+    let run = run_document(app, &run).await?;
+    Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token }))
+}

@@ -1,0 +1,295 @@
+//! The requests that a runner sends, each with its types.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_api::{
+    Attribution, Claim, ClaimRequest, GivenBack, HandoffSummary, Heartbeat, LostAttempt,
+    NewMessage, Page, ProblemDocument, PromptDocument, StoryDocument, StoryText,
+};
+use baton_core::agent::AgentInterface;
+use baton_core::package::Format;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{Method, Request, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::record::AttemptKey;
+use crate::transport::ApiTransport;
+
+pub(crate) struct Client {
+    transport: Arc<dyn ApiTransport>,
+    credential: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApiFailure {
+    #[error("{}", .0.detail)]
+    Refused(Box<ProblemDocument>),
+    #[error("{0}")]
+    Unreachable(String),
+}
+
+/// How often, and for how long at most, a request is sent again while the server does not answer.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(300);
+
+struct ApiRequest<'a> {
+    method: Method,
+    path: String,
+    media_type: &'static str,
+    body: String,
+    bearer: &'a str,
+    key: Option<String>,
+}
+
+impl Client {
+    pub(crate) fn new(transport: Arc<dyn ApiTransport>, credential: String) -> Self {
+        Self { transport, credential }
+    }
+
+    /// The next work for these agents; `None` if none came within the time.
+    pub(crate) async fn claim(
+        &self,
+        agents: &[String],
+        lease_seconds: u32,
+        wait_seconds: u32,
+    ) -> Result<Option<Claim>, ApiFailure> {
+        let asked = ClaimRequest {
+            agents: agents.to_vec(),
+            lease_seconds: Some(lease_seconds),
+            wait_seconds: Some(wait_seconds),
+        };
+        let request = self.post("/claims".to_owned(), &asked);
+        let (status, body) = self.send(&request).await?;
+        match status {
+            StatusCode::NO_CONTENT => Ok(None),
+            _ => read(&body).map(Some),
+        }
+    }
+
+    pub(crate) async fn heartbeat(&self, key: &AttemptKey) -> Result<(), ApiFailure> {
+        let path = format!("/handoffs/{}/heartbeat", key.handoff);
+        self.send(&self.post(path, &Heartbeat { fence: key.fence })).await.map(|_| ())
+    }
+
+    pub(crate) async fn prompt(
+        &self,
+        key: &AttemptKey,
+        url: &str,
+        interface: AgentInterface,
+    ) -> Result<PromptDocument, ApiFailure> {
+        let handoff = key.handoff;
+        let (url, face) = (encoded(url), interface.name());
+        let path = format!("/handoffs/{handoff}/prompt?withToken=true&url={url}&face={face}");
+        let (_, body) = self.send(&self.get(path)).await?;
+        read(&body)
+    }
+
+    /// Sends a document that an agent wrote, as that agent. True if it moved the work.
+    pub(crate) async fn document(
+        &self,
+        key: &AttemptKey,
+        format: Format,
+        text: &str,
+        name: &str,
+    ) -> Result<bool, ApiFailure> {
+        let request = ApiRequest {
+            method: Method::POST,
+            path: "/documents".to_owned(),
+            media_type: media_type(format),
+            body: text.to_owned(),
+            bearer: &key.token,
+            key: Some(key.idempotency_key(name)),
+        };
+        let (status, _) = self.insist(&request).await?;
+        Ok(status != StatusCode::ACCEPTED)
+    }
+
+    /// The attempt ends without a result of the agent's own: the work is tried again, and then asked of
+    /// a person.
+    pub(crate) async fn lose(&self, key: &AttemptKey, reason: &str) -> Result<(), ApiFailure> {
+        let lost = LostAttempt { fence: key.fence, reason: reason.chars().take(1000).collect() };
+        let path = format!("/handoffs/{}/lost", key.handoff);
+        let request = self.keyed(self.post(path, &lost), key, "lost");
+        self.insist(&request).await.map(|_| ())
+    }
+
+    pub(crate) async fn release(&self, key: &AttemptKey, reason: &str) -> Result<(), ApiFailure> {
+        let back =
+            GivenBack { reason: Some(reason.to_owned()), agent: None, fence: Some(key.fence) };
+        let path = format!("/handoffs/{}/release", key.handoff);
+        let request = self.keyed(self.post(path, &back), key, "release");
+        self.insist(&request).await.map(|_| ())
+    }
+
+    /// Says something on the run: as the agent, or as the runner itself.
+    pub(crate) async fn say(
+        &self,
+        run: uuid::Uuid,
+        agent: Option<&str>,
+        text: String,
+    ) -> Result<(), ApiFailure> {
+        let message = NewMessage { text, agent: agent.map(str::to_owned) };
+        self.send(&self.post(format!("/runs/{run}/messages"), &message)).await.map(|_| ())
+    }
+
+    pub(crate) async fn story(&self, key: &str) -> Result<StoryDocument, ApiFailure> {
+        let (_, body) = self.insist(&self.get(format!("/stories/{}", encoded(key)))).await?;
+        read(&body)
+    }
+
+    /// Records the branch that a story's work is on.
+    pub(crate) async fn set_branch(
+        &self,
+        story: &StoryDocument,
+        branch: Option<&str>,
+    ) -> Result<(), ApiFailure> {
+        let text = StoryText {
+            title: story.title.clone(),
+            description: story.description.clone(),
+            acceptance: story.acceptance.clone(),
+            depends_on: story.depends_on.clone(),
+            priority: story.priority,
+            branch: branch.map(str::to_owned),
+            pr_url: story.pr_url.clone(),
+        };
+        let request = self.post(format!("/stories/{}", encoded(&story.key)), &text);
+        let request = ApiRequest { method: Method::PUT, ..request };
+        self.insist(&request).await.map(|_| ())
+    }
+
+    /// How many handoffs an agent has had in a run.
+    pub(crate) async fn count_handoffs(&self, run: &str, agent: &str) -> Result<usize, ApiFailure> {
+        let (run, agent) = (encoded(run), encoded(agent));
+        let path = format!("/handoffs?run=run%3A{run}&agent={agent}&limit=500");
+        let (_, body) = self.insist(&self.get(path)).await?;
+        let page: Page<HandoffSummary> = read(&body)?;
+        Ok(page.items.len())
+    }
+
+    /// A command on a handoff, as the agent whose token this client has.
+    pub(crate) async fn command_as_agent(
+        &self,
+        handoff: &str,
+        verb: &str,
+        body: String,
+    ) -> Result<(), ApiFailure> {
+        let path = format!("/handoffs/{}/{verb}", encoded(handoff));
+        let request = ApiRequest { method: Method::POST, body, ..self.get(path) };
+        self.send(&request).await.map(|_| ())
+    }
+
+    /// Every agent of the project.
+    pub(crate) async fn agents(&self) -> Result<Vec<String>, ApiFailure> {
+        let (_, body) = self.insist(&self.get("/agents".to_owned())).await?;
+        let page: Page<Attribution> = read(&body)?;
+        Ok(page.items.into_iter().map(|it| it.agent_id).collect())
+    }
+
+    fn get(&self, path: String) -> ApiRequest<'_> {
+        ApiRequest {
+            method: Method::GET,
+            path,
+            media_type: "application/json",
+            body: String::new(),
+            bearer: &self.credential,
+            key: None,
+        }
+    }
+
+    fn post(&self, path: String, body: &impl Serialize) -> ApiRequest<'_> {
+        let body = match serde_json::to_string(body) {
+            Ok(body) => body,
+            Err(error) => unreachable!("our own types always encode: {error}"),
+        };
+        ApiRequest { method: Method::POST, body, ..self.get(path) }
+    }
+
+    fn keyed<'a>(&self, request: ApiRequest<'a>, key: &AttemptKey, name: &str) -> ApiRequest<'a> {
+        ApiRequest { key: Some(key.idempotency_key(name)), ..request }
+    }
+
+    /// Sends a request that may be sent twice until the server answers.
+    async fn insist(&self, request: &ApiRequest<'_>) -> Result<(StatusCode, Bytes), ApiFailure> {
+        let begun = tokio::time::Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.send(request).await {
+                Err(ApiFailure::Unreachable(why)) if begun.elapsed() < PATIENCE => {
+                    tracing::debug!(why, "the server does not answer; trying again");
+                }
+                answered => return answered,
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn send(&self, request: &ApiRequest<'_>) -> Result<(StatusCode, Bytes), ApiFailure> {
+        let mut built = Request::builder()
+            .method(request.method.clone())
+            .uri(format!("/api/v1{}", request.path))
+            .header(AUTHORIZATION, format!("Bearer {}", request.bearer))
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, request.media_type);
+        if let Some(key) = &request.key {
+            built = built.header("idempotency-key", key);
+        }
+        let built = built
+            .body(Bytes::from(request.body.clone()))
+            .map_err(|error| ApiFailure::Unreachable(error.to_string()))?;
+        let response = self.transport.send(built).await;
+        let response = response.map_err(|error| ApiFailure::Unreachable(error.to_string()))?;
+        let (parts, body) = response.into_parts();
+        if parts.status.is_success() {
+            return Ok((parts.status, body));
+        }
+        match serde_json::from_slice::<ProblemDocument>(&body) {
+            // It is starting, stopping or cannot write: as good as not there.
+            Ok(problem) if parts.status.is_server_error() => {
+                Err(ApiFailure::Unreachable(problem.detail))
+            }
+            Ok(problem) => Err(ApiFailure::Refused(Box::new(problem))),
+            Err(_) => Err(ApiFailure::Unreachable(format!("it answered {}", parts.status))),
+        }
+    }
+}
+
+impl ApiFailure {
+    pub(crate) fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused(problem) => Some(&problem.code),
+            Self::Unreachable(_) => None,
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, ApiFailure> {
+    serde_json::from_slice(body)
+        .map_err(|error| ApiFailure::Unreachable(format!("its answer cannot be read: {error}")))
+}
+
+fn media_type(format: Format) -> &'static str {
+    match format {
+        Format::Json => "application/json",
+        Format::Xml => "application/xml",
+        Format::Yaml => "application/yaml",
+        Format::Markdown => "text/markdown",
+    }
+}
+
+/// Percent-encodes everything but RFC 3986's unreserved characters.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded += &format!("%{byte:02X}");
+        }
+    }
+    encoded
+}

@@ -1,0 +1,163 @@
+//! Runs agents: claims their work, makes a workspace, starts their programs, watches over them, and
+//! takes their results.
+//!
+//! A runner is a client of `/api/v1`, in the server's process or elsewhere. It keeps what it has reached
+//! on disk, so that the next one does nothing twice.
+
+mod attempt;
+mod branch;
+mod client;
+mod dispatch;
+mod executor;
+mod git;
+mod output;
+mod play;
+mod process;
+mod record;
+mod result;
+mod status;
+mod supervise;
+mod transport;
+mod trust;
+mod turns;
+mod workspace;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton_core::names::AgentId;
+use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
+use baton_wire::project_file::runner::{ExecutorSettings, RunnerSettings};
+
+pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
+pub use crate::record::AttemptStage;
+pub use crate::status::{AttemptStatus, RunnerStatus, status};
+pub use crate::transport::{ApiTransport, Unreachable};
+pub use crate::trust::{Programs, TrustChange, TrustList};
+pub use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord, Workspaces, worktree_of};
+
+use crate::client::Client;
+use crate::turns::RunTurns;
+
+/// What a runner works with.
+pub struct RunnerOptions {
+    pub settings: RunnerSettings,
+    /// The project's folder.
+    pub project: Dir,
+    /// The folder of its data.
+    pub data: Dir,
+    /// Where agents reach the server.
+    pub url: String,
+    /// The runner's own.
+    pub credential: String,
+    /// The only agents to run; all that have an executor where left out.
+    pub agents: Option<Vec<AgentId>>,
+    /// The environment of this process.
+    pub env: Vec<(String, String)>,
+    /// This program, which plays scripts.
+    pub program: PathBuf,
+    /// What the user has allowed: anything else is not started.
+    pub trusted: Programs,
+}
+
+/// How long a runner goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunnerMode {
+    Forever,
+    /// Until there is nothing to do.
+    Once,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunnerError {
+    #[error(transparent)]
+    Files(#[from] FileError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    #[error("another runner works in {path}; `baton runner status` shows what it does")]
+    Busy { path: String },
+}
+
+/// A runner that is ready to start.
+pub struct Runner {
+    context: Arc<RunnerContext>,
+    /// Only one runner has the records.
+    _lock: FileHandle,
+}
+
+/// What the parts of a runner share.
+pub(crate) struct RunnerContext {
+    client: Client,
+    workspaces: Workspaces,
+    settings: RunnerSettings,
+    project: Dir,
+    state: Dir,
+    url: String,
+    only: Option<Vec<AgentId>>,
+    env: Vec<(String, String)>,
+    program: PathBuf,
+    trusted: Programs,
+    turns: RunTurns,
+}
+
+pub(crate) const LOCK: &str = "runner.lock";
+
+impl Runner {
+    pub async fn open(
+        options: RunnerOptions,
+        transport: Arc<dyn ApiTransport>,
+    ) -> Result<Self, RunnerError> {
+        let state = options.data.make_dirs(record::FOLDER, FileMode::Private)?;
+        let lock = state.open_file(LOCK, Access::WriteOrCreate)?;
+        if lock.try_lock().is_err() {
+            return Err(RunnerError::Busy { path: state.path().display().to_string() });
+        }
+        lock.overwrite(std::process::id().to_string().as_bytes())?;
+        let project = options.project.again()?;
+        let workspaces =
+            Workspaces::open(project, &options.data, &options.settings, &options.env).await?;
+        let context = RunnerContext {
+            client: Client::new(transport, options.credential),
+            workspaces,
+            settings: options.settings,
+            project: options.project,
+            state,
+            url: options.url,
+            only: options.agents,
+            env: options.env,
+            program: options.program,
+            trusted: options.trusted,
+            turns: RunTurns::default(),
+        };
+        Ok(Self { context: Arc::new(context), _lock: lock })
+    }
+
+    /// Works until `stop` is done and the agents under way have ended, or, in [`RunnerMode::Once`],
+    /// until nothing is left to do.
+    pub async fn run(self, mode: RunnerMode, stop: impl Future<Output = ()>) {
+        dispatch::run(self.context.clone(), mode, stop).await;
+    }
+}
+
+impl RunnerContext {
+    /// Whether this runner starts the agent.
+    fn runs(&self, agent: &str) -> bool {
+        let Ok(agent) = AgentId::parse(agent) else { return false };
+        let is_wanted = self.only.as_ref().is_none_or(|it| it.contains(&agent));
+        let is_program = !agent.is_human() && !agent.is_orchestrator();
+        is_wanted && is_program && self.settings.agent(&agent).is_some()
+    }
+
+    /// The executors of an agent, in the order to try.
+    fn executors_of(&self, agent: &str) -> Vec<ExecutorSettings> {
+        let agent = AgentId::parse(agent).ok();
+        let names = agent.and_then(|it| self.settings.agent(&it)).map(|it| &it.executors);
+        let names = names.into_iter().flatten();
+        names.filter_map(|it| self.settings.executor(it)).cloned().collect()
+    }
+
+    /// Whether what would be started is what the user has allowed.
+    fn is_trusted(&self) -> bool {
+        Programs::of(&self.project, &self.settings) == self.trusted
+    }
+}

@@ -1,0 +1,186 @@
+//! What an agent prints: its end is kept for the result, and all of it becomes messages on the run,
+//! up to a bound.
+
+use std::collections::VecDeque;
+
+/// Kept for the result: a handoff has at most 1 MiB.
+const MOST_KEPT: usize = 4 << 20;
+/// An agent that prints more is ended.
+pub(crate) const MOST_PRINTED: u64 = 64 << 20;
+/// A message has at most 10,000 characters.
+const MOST_MESSAGE: usize = 8_000;
+/// Later output is kept, but not shown.
+const MOST_MESSAGES: usize = 200;
+
+/// The output of one attempt.
+pub(crate) struct AgentOutput {
+    kept: VecDeque<u8>,
+    pub(crate) n_bytes: u64,
+    /// Not said yet.
+    unsaid: String,
+    /// The beginning of a character whose rest has not come.
+    partial: Vec<u8>,
+    n_messages: usize,
+    n_unsaid: u64,
+    /// Values that must not appear in messages.
+    secrets: Vec<String>,
+}
+
+impl AgentOutput {
+    pub(crate) fn new(secrets: Vec<String>) -> Self {
+        Self {
+            kept: VecDeque::new(),
+            n_bytes: 0,
+            unsaid: String::new(),
+            partial: Vec::new(),
+            n_messages: 0,
+            n_unsaid: 0,
+            secrets: secrets.into_iter().filter(|it| it.len() >= 8).collect(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, chunk: &[u8]) {
+        self.n_bytes += chunk.len() as u64;
+        self.kept.extend(chunk);
+        let n_over = self.kept.len().saturating_sub(MOST_KEPT);
+        self.kept.drain(..n_over);
+        if self.n_messages >= MOST_MESSAGES {
+            self.n_unsaid += chunk.len() as u64;
+            return;
+        }
+        self.partial.extend_from_slice(chunk);
+        let valid = match std::str::from_utf8(&self.partial) {
+            Ok(text) => text.len(),
+            // At most three bytes of a character can be missing; anything else is not text.
+            Err(error) if self.partial.len() - error.valid_up_to() < 4 => error.valid_up_to(),
+            Err(_) => self.partial.len(),
+        };
+        let text = String::from_utf8_lossy(&self.partial[..valid]).into_owned();
+        self.partial.drain(..valid);
+        self.unsaid += &text;
+        let most = MOST_MESSAGE * 4;
+        if self.unsaid.len() > most {
+            let cut = self.unsaid.floor_char_boundary(self.unsaid.len() - most);
+            self.n_unsaid += cut as u64;
+            self.unsaid.drain(..cut);
+        }
+    }
+
+    /// True if there is enough to say for a message of its own.
+    pub(crate) fn is_much(&self) -> bool {
+        self.unsaid.len() >= MOST_MESSAGE
+    }
+
+    /// The next message; whole lines, as far as there are any.
+    pub(crate) fn next_message(&mut self) -> Option<String> {
+        if self.n_messages >= MOST_MESSAGES || self.unsaid.trim().is_empty() {
+            return None;
+        }
+        let most = self.unsaid.floor_char_boundary(MOST_MESSAGE.min(self.unsaid.len()));
+        let cut = match self.unsaid[..most].rfind('\n') {
+            Some(at) if at > 0 => at + 1,
+            Some(_) | None => most,
+        };
+        let part: String = self.unsaid.drain(..cut).collect();
+        self.n_messages += 1;
+        let mut text = plain(&part);
+        for secret in &self.secrets {
+            text = text.replace(secret.as_str(), "[secret]");
+        }
+        let text = text.trim_matches('\n').to_owned();
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// What no message has, for a last one.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let n = self.n_unsaid;
+        (n > 0).then(|| format!("({n} bytes of output are not shown)"))
+    }
+
+    /// The end of the output.
+    pub(crate) fn text(&self) -> String {
+        let (first, second) = self.kept.as_slices();
+        String::from_utf8_lossy(&[first, second].concat()).into_owned()
+    }
+}
+
+/// Without colours and other control sequences.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(it) = chars.next() {
+        match it {
+            '\n' | '\t' => plain.push(it),
+            '\r' => {
+                if chars.peek() != Some(&'\n') {
+                    plain.push('\n');
+                }
+            }
+            '\u{1b}' => skip_sequence(&mut chars),
+            it if it.is_control() => {}
+            it => plain.push(it),
+        }
+    }
+    plain
+}
+
+/// Skips what follows an escape character: `[...m`, `]...BEL` or one character.
+fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.next() {
+        Some('[') => {
+            for it in chars.by_ref() {
+                if ('@'..='~').contains(&it) {
+                    return;
+                }
+            }
+        }
+        Some(']') => {
+            while let Some(it) = chars.next() {
+                if it == '\u{7}' || (it == '\u{1b}' && chars.next_if_eq(&'\\').is_some()) {
+                    return;
+                }
+            }
+        }
+        Some(_) | None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_that_comes_in_two_parts_is_whole_and_colours_are_gone() {
+        let mut output = AgentOutput::new(Vec::new());
+        output.push(b"caf\xc3");
+        assert_eq!(output.next_message().as_deref(), Some("caf"));
+        output.push(b"\xa9 \x1b[31mred\x1b[0m \x1b]0;title\x07done\r\n");
+        assert_eq!(output.next_message().as_deref(), Some("é red done"));
+        assert_eq!(output.next_message(), None);
+        assert!(output.text().starts_with("café"));
+    }
+
+    #[test]
+    fn much_output_is_bounded_and_its_end_is_kept() {
+        let mut output = AgentOutput::new(Vec::new());
+        let line = [b'x'; 1023].iter().chain(b"\n").copied().collect::<Vec<u8>>();
+        for _ in 0..10_000 {
+            output.push(&line);
+            if output.is_much() {
+                output.next_message();
+            }
+        }
+        output.push(b"the end");
+        assert_eq!(output.text().len(), MOST_KEPT);
+        assert!(output.text().ends_with("the end"));
+        assert_eq!(output.n_messages, MOST_MESSAGES);
+        assert!(output.left_out().is_some());
+    }
+
+    #[test]
+    fn a_token_is_not_said() {
+        let mut output = AgentOutput::new(vec!["secret-token".to_owned(), "x".to_owned()]);
+        output.push(b"my token is secret-token, x\n");
+        assert_eq!(output.next_message().as_deref(), Some("my token is [secret], x"));
+    }
+}

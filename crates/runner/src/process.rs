@@ -1,0 +1,349 @@
+//! Starts programs: the only file of the runner that does.
+//!
+//! Each program leads a process group of its own, which is ended as a whole, and sees exactly the
+//! environment that it is given.
+#![expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use baton_files::Dir;
+use bytes::Bytes;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub(crate) struct ProgramSpec {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) folder: PathBuf,
+    /// The whole environment.
+    pub(crate) env: Vec<(String, String)>,
+    /// What it reads from its standard input; nothing where left out.
+    pub(crate) input: Option<String>,
+}
+
+/// Identifies a process beyond its life: its number may be another's by then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessMark {
+    pub(crate) pid: i32,
+    /// In ticks since the system started; `None` where the system does not say.
+    pub(crate) started: Option<u64>,
+}
+
+/// A program at work.
+pub(crate) struct RunningProgram {
+    pub(crate) child: Child,
+    group: Option<Pid>,
+    pub(crate) mark: ProcessMark,
+    /// Both its outputs, as they come. Closed when no process of it has them open any more.
+    pub(crate) output: mpsc::Receiver<OutputChunk>,
+}
+
+/// A part of what a program prints.
+pub(crate) struct OutputChunk {
+    pub(crate) bytes: Bytes,
+    stream: OutputStream,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutputStream {
+    Answers,
+    Errors,
+}
+
+/// How a short program ended.
+#[derive(Debug)]
+pub(crate) struct ShortRun {
+    /// `None` where it was ended because it took too long.
+    pub(crate) status: Option<ExitStatus>,
+    /// The end of what it printed.
+    pub(crate) output: String,
+    /// The end of its standard output alone.
+    pub(crate) answer: String,
+}
+
+/// Chunks that wait to be taken: a program that prints faster waits.
+const MOST_CHUNKS: usize = 32;
+const CHUNK_BYTES: usize = 32 * 1024;
+/// How long a group may take to end when it is asked to.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long output that is on its way is waited for once the program has ended.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+const MOST_SHORT_OUTPUT: usize = 64 * 1024;
+
+impl RunningProgram {
+    pub(crate) fn start(spec: &ProgramSpec) -> io::Result<Self> {
+        let mut child = Command::new(&spec.program)
+            .args(&spec.args)
+            .current_dir(&spec.folder)
+            .env_clear()
+            .envs(spec.env.iter().map(|(name, value)| (name, value)))
+            .stdin(if spec.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let pid = child.id().and_then(|it| i32::try_from(it).ok()).unwrap_or_default();
+        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), spec.input.clone()) {
+            // A program that does not read its input just closes it.
+            tokio::spawn(async move { stdin.write_all(input.as_bytes()).await });
+        }
+        let (sender, output) = mpsc::channel(MOST_CHUNKS);
+        if let Some(stdout) = child.stdout.take() {
+            tokio::spawn(pump(stdout, OutputStream::Answers, sender.clone()));
+        }
+        if let Some(stderr) = child.stderr.take() {
+            tokio::spawn(pump(stderr, OutputStream::Errors, sender));
+        }
+        let mark = ProcessMark { pid, started: started_at(pid) };
+        Ok(Self { child, group: Pid::from_raw(pid), mark, output })
+    }
+
+    /// Asks the whole group to end, and ends what is left of it.
+    pub(crate) async fn end(&mut self) {
+        self.signal(Signal::TERM);
+        // Only the leader can be waited for; the others have the same time.
+        let _ = timeout(FAREWELL, self.child.wait()).await;
+        self.signal(Signal::KILL);
+        let _ = self.child.wait().await;
+    }
+
+    /// Ends whatever the program left running in its group.
+    pub(crate) fn end_group(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    /// The output that is still on its way.
+    pub(crate) async fn last_output(&mut self) -> Vec<OutputChunk> {
+        let mut chunks = Vec::new();
+        let collect = async {
+            while let Ok(Some(chunk)) = timeout(LAST_OUTPUT, self.output.recv()).await {
+                chunks.push(chunk);
+            }
+        };
+        // Whatever has left the group may print for ever.
+        let _ = timeout(FAREWELL, collect).await;
+        chunks
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // It fails where the group has ended.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for RunningProgram {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+async fn pump(
+    mut from: impl AsyncRead + Unpin,
+    stream: OutputStream,
+    to: mpsc::Sender<OutputChunk>,
+) {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    while let Ok(n_bytes @ 1..) = from.read(&mut buffer).await {
+        let bytes = Bytes::copy_from_slice(&buffer[..n_bytes]);
+        if to.send(OutputChunk { bytes, stream }).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The end of a text of any length.
+#[derive(Default)]
+struct Tail(Vec<u8>);
+
+impl Tail {
+    fn keep(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+        if self.0.len() > 2 * MOST_SHORT_OUTPUT {
+            self.0.drain(..self.0.len() - MOST_SHORT_OUTPUT);
+        }
+    }
+
+    fn text(&self) -> String {
+        let from = self.0.len().saturating_sub(MOST_SHORT_OUTPUT);
+        String::from_utf8_lossy(&self.0[from..]).into_owned()
+    }
+}
+
+/// Runs a program to its end, or ends it after `most`.
+pub(crate) async fn run_to_end(spec: &ProgramSpec, most: Duration) -> io::Result<ShortRun> {
+    let mut program = RunningProgram::start(spec)?;
+    let (mut output, mut answer) = (Tail::default(), Tail::default());
+    let mut keep = |chunk: &OutputChunk| {
+        output.keep(&chunk.bytes);
+        match chunk.stream {
+            OutputStream::Answers => answer.keep(&chunk.bytes),
+            OutputStream::Errors => {}
+        }
+    };
+    let deadline = tokio::time::sleep(most);
+    tokio::pin!(deadline);
+    let status = loop {
+        tokio::select! {
+            chunk = program.output.recv() => match chunk {
+                Some(chunk) => keep(&chunk),
+                // Its outputs are closed; the end is near.
+                None => break tokio::select! {
+                    status = program.child.wait() => Some(status?),
+                    () = &mut deadline => None,
+                },
+            },
+            status = program.child.wait() => break Some(status?),
+            () = &mut deadline => break None,
+        }
+    };
+    match status {
+        Some(_) => program.end_group(),
+        None => program.end().await,
+    }
+    for chunk in program.last_output().await {
+        keep(&chunk);
+    }
+    Ok(ShortRun { status, output: output.text(), answer: answer.text() })
+}
+
+/// The exit code and the signal of a program that has ended.
+pub(crate) fn exit_parts(status: ExitStatus) -> (Option<i32>, Option<i32>) {
+    (status.code(), status.signal())
+}
+
+/// Ends the processes of an attempt that an earlier runner left: its group, if the mark is still that
+/// process, and every process that has the attempt's token in its environment.
+pub(crate) fn end_orphans(mark: Option<ProcessMark>, token: &str) -> usize {
+    let mut n_ended = 0;
+    if let Some(mark) = mark
+        && mark.started.is_some()
+        && started_at(mark.pid) == mark.started
+        && let Some(group) = Pid::from_raw(mark.pid)
+    {
+        n_ended += usize::from(kill_process_group(group, Signal::KILL).is_ok());
+    }
+    let own = std::process::id();
+    for pid in with_token(token).into_iter().filter(|it| u32::try_from(*it) != Ok(own)) {
+        if let Some(pid) = Pid::from_raw(pid) {
+            n_ended += usize::from(rustix::process::kill_process(pid, Signal::KILL).is_ok());
+        }
+    }
+    n_ended
+}
+
+/// Processes that were started with this token, in whatever group and session they are by now. Empty
+/// where the system does not show environments.
+fn with_token(token: &str) -> Vec<i32> {
+    const MOST_ENVIRONMENT: u64 = 4 << 20;
+    let Ok(all) = Dir::open(Path::new("/proc")) else { return Vec::new() };
+    let entry = format!("BATON_TOKEN={token}");
+    let has_token = |pid: &i32| {
+        let read = all.subdir(pid.to_string()).and_then(|it| it.read("environ", MOST_ENVIRONMENT));
+        read.is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == entry.as_bytes()))
+    };
+    let names = all.list().unwrap_or_default().into_iter().map(|(name, _)| name);
+    let pids = names.filter_map(|it| it.to_str().and_then(|it| it.parse().ok()));
+    pids.filter(has_token).collect()
+}
+
+/// When a process started; `None` where there is none, or the system does not say.
+fn started_at(pid: i32) -> Option<u64> {
+    let dir = Dir::open(&Path::new("/proc").join(pid.to_string())).ok()?;
+    let text = dir.read_text("stat", 4096).ok()?;
+    // The name of the program is in parentheses, and may hold anything.
+    let (_, rest) = text.rsplit_once(')')?;
+    rest.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> ProgramSpec {
+        ProgramSpec {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            folder: std::env::temp_dir(),
+            env: vec![("ONLY".to_owned(), "this".to_owned())],
+            input: None,
+        }
+    }
+
+    async fn output(script: &str) -> String {
+        run_to_end(&shell(script), Duration::from_secs(20)).await.unwrap().output
+    }
+
+    #[tokio::test]
+    async fn a_program_sees_only_its_own_environment_and_its_input() {
+        let env = output("/usr/bin/env || /bin/env").await;
+        let names: Vec<&str> = env.lines().filter_map(|it| it.split('=').next()).collect();
+        assert!(names.contains(&"ONLY"), "{env}");
+        assert!(
+            names.iter().all(|it| ["ONLY", "PWD", "OLDPWD", "SHLVL", "_"].contains(it)),
+            "{env}"
+        );
+        let spec = ProgramSpec { input: Some("hello".to_owned()), ..shell("cat") };
+        assert_eq!(run_to_end(&spec, Duration::from_secs(20)).await.unwrap().output, "hello");
+    }
+
+    #[tokio::test]
+    async fn a_group_is_ended_as_a_whole_and_in_time() {
+        let spec = shell("sleep 60 & echo $!; trap '' TERM; sleep 60; sleep 60");
+        let run = run_to_end(&spec, Duration::from_millis(300)).await.unwrap();
+        assert_eq!(run.status, None, "it took too long");
+        is_gone(run.output.trim().parse().unwrap()).await;
+    }
+
+    #[tokio::test]
+    async fn a_child_that_outlives_its_program_is_ended_and_keeps_no_one_waiting() {
+        let spec = shell("sleep 60 & echo $!");
+        let run = run_to_end(&spec, Duration::from_secs(20)).await.unwrap();
+        assert!(run.status.unwrap().success());
+        is_gone(run.output.trim().parse().unwrap()).await;
+    }
+
+    #[tokio::test]
+    async fn a_process_is_found_by_its_token_in_whatever_session_it_is() {
+        let token = format!("baton-attempt.test.{}", uuid::Uuid::new_v4());
+        let mut spec = shell("setsid sleep 60 > /dev/null 2>&1 & echo $!");
+        spec.env.push(("BATON_TOKEN".to_owned(), token.clone()));
+        spec.env.push(("PATH".to_owned(), "/usr/bin:/bin".to_owned()));
+        let _ = run_to_end(&spec, Duration::from_secs(20)).await.unwrap();
+        let n_ended = end_orphans(None, &token);
+        for pid in with_token(&token) {
+            is_gone(pid).await;
+        }
+        assert!(n_ended <= 2, "{n_ended} were ended");
+    }
+
+    /// Waits until a process has ended; it may be left as an entry of the process table.
+    async fn is_gone(pid: i32) {
+        for _ in 0..1000 {
+            if started_at(pid).is_none() || is_zombie(pid) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("{pid} is still there");
+    }
+
+    fn is_zombie(pid: i32) -> bool {
+        let dir = Dir::open(&Path::new("/proc").join(pid.to_string()));
+        let text = dir.and_then(|it| it.read_text("stat", 4096)).unwrap_or_default();
+        text.rsplit_once(')').is_none_or(|(_, rest)| rest.trim().starts_with('Z'))
+    }
+}

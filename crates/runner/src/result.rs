@@ -1,0 +1,202 @@
+//! The result of an attempt: what the agent sent by itself, else a block in its output, else the newest
+//! Markdown file with a metadata block that it wrote; else a failure.
+
+use std::path::{Path, PathBuf};
+
+use baton_api::ProblemDocument;
+use baton_core::document::request::PipelineRequest;
+use baton_core::package::Format;
+use baton_files::{Dir, FileTime};
+use baton_wire::extract::{ExtractError, extract_one};
+use baton_wire::formats;
+
+use crate::output::plain;
+use crate::record::AgentEnd;
+
+/// A document that an agent left for the runner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeftDocument {
+    pub(crate) format: Format,
+    pub(crate) text: String,
+    /// Where it was found, for people.
+    pub(crate) place: String,
+}
+
+/// What an agent left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LeftBehind {
+    Document(LeftDocument),
+    /// Meant as a handoff, but it cannot be read.
+    Broken {
+        why: String,
+    },
+    Nothing,
+}
+
+const MOST_FILES: usize = 1000;
+const MOST_DEPTH: usize = 8;
+const MOST_FILE_BYTES: u64 = 1 << 20;
+
+/// Looks at the output, and then at the files.
+pub(crate) fn left_behind(output: &str, written: &Dir) -> LeftBehind {
+    let output = plain(output);
+    match extract_one(&output) {
+        Ok(found) => {
+            let text = match (&found.document, found.format) {
+                // The chatter around a metadata block is not its prose.
+                (Ok(document), Format::Markdown) => formats::encode(document, Format::Markdown),
+                (Ok(_) | Err(_), _) => output[found.span].to_owned(),
+            };
+            let place = "in its output".to_owned();
+            LeftBehind::Document(LeftDocument { format: found.format, text, place })
+        }
+        Err(ExtractError::Broken { error, .. }) => LeftBehind::Broken { why: error.to_string() },
+        Err(ExtractError::Nothing) => match newest_markdown(written) {
+            Some(document) => LeftBehind::Document(document),
+            None => LeftBehind::Nothing,
+        },
+    }
+}
+
+/// The newest Markdown file with a metadata block. Links are not followed.
+fn newest_markdown(written: &Dir) -> Option<LeftDocument> {
+    let mut found: Vec<(FileTime, PathBuf)> = Vec::new();
+    let mut folders = vec![(PathBuf::new(), 0)];
+    let mut n_seen = 0;
+    while let Some((folder, depth)) = folders.pop() {
+        let dir =
+            if folder.as_os_str().is_empty() { written.again() } else { written.subdir(&folder) };
+        for (name, entry) in dir.and_then(|it| it.list()).unwrap_or_default() {
+            n_seen += 1;
+            if n_seen > MOST_FILES {
+                break;
+            }
+            let path = folder.join(&name);
+            let is_markdown = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
+            if entry.is_folder() && depth < MOST_DEPTH {
+                folders.push((path, depth + 1));
+            } else if entry.is_file() && is_markdown {
+                found.push((entry.written, path));
+            }
+        }
+    }
+    found.sort_by_key(|(at, path)| (at.seconds, at.nanoseconds, path.clone()));
+    let read = |path: &Path| {
+        let text = written.read_text(path, MOST_FILE_BYTES).ok()?;
+        formats::decode(Format::Markdown, &text).ok()?;
+        let place = format!("in `{}`", path.display());
+        // The prose around a request is not a part of it.
+        let request = extract_one(&text).ok().and_then(|it| it.document.ok());
+        match request.filter(|it| PipelineRequest::of(it).is_some()) {
+            Some(request) => {
+                let text = formats::encode(&request, Format::Json);
+                Some(LeftDocument { format: Format::Json, text, place })
+            }
+            None => Some(LeftDocument { format: Format::Markdown, text, place }),
+        }
+    };
+    found.iter().rev().find_map(|(_, path)| read(path))
+}
+
+/// A document that was not taken.
+pub(crate) enum RefusedDocument {
+    Refused(Box<ProblemDocument>),
+    Broken(String),
+}
+
+impl RefusedDocument {
+    /// The prompt with what is wrong, and how it would pass.
+    pub(crate) fn prompt(&self, prompt: &str) -> String {
+        match self {
+            Self::Refused(problem) => correction(prompt, problem),
+            Self::Broken(why) => format!(
+                "{prompt}\n\n# Your handoff cannot be read\n\nYou have done the work, and printed a handoff \
+                 that cannot be read: {why}. Do not do the work again. Print the handoff once more as one \
+                 block, and nothing after it.\n"
+            ),
+        }
+    }
+
+    pub(crate) fn why(&self) -> &str {
+        match self {
+            Self::Refused(problem) => &problem.detail,
+            Self::Broken(why) => why,
+        }
+    }
+}
+
+fn correction(prompt: &str, problem: &ProblemDocument) -> String {
+    let mut text = format!(
+        "{prompt}\n\n# Your handoff was refused\n\nYou have done the work, and handed on what breaks the \
+         rules. Do not do the work again. Print the corrected handoff as one block, and nothing after \
+         it.\n\n{}: {}\n",
+        problem.code, problem.detail
+    );
+    for broken in &problem.problems {
+        text += &format!("- {}: {} [{}]\n", broken.path, broken.message, broken.rule);
+    }
+    if let Some(skeleton) = &problem.skeleton {
+        text += "\nIt would pass like this, once every mark is filled in:\n\n```json\n";
+        text += skeleton.get();
+        text += "\n```\n";
+    }
+    text
+}
+
+/// Why an attempt has no result.
+pub(crate) fn without_handing_off(end: Option<&AgentEnd>) -> String {
+    match end {
+        Some(AgentEnd::TimedOut { seconds }) => {
+            format!("did not end within {seconds} s, and was ended")
+        }
+        Some(AgentEnd::TooMuchOutput { bytes }) => {
+            format!("printed more than {bytes} bytes, and was ended")
+        }
+        Some(AgentEnd::Exited { signal: Some(signal), .. }) => {
+            format!("was ended by signal {signal} without handing off")
+        }
+        Some(AgentEnd::Exited { code: Some(code), .. }) => {
+            format!("exited without handing off (exit code {code})")
+        }
+        Some(AgentEnd::Exited { .. } | AgentEnd::Over | AgentEnd::Lost | AgentEnd::Stopped)
+        | None => "exited without handing off".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+mod tests {
+    use super::*;
+
+    const BLOCK: &str = "## Metadata\n\n```json\n{\"agent\": \"backend-developer\", \
+        \"status\": \"complete\", \"phase\": \"implementation\", \"handoff\": {}}\n```\n";
+
+    #[test]
+    fn the_newest_markdown_with_a_metadata_block_counts_and_no_link_is_followed() {
+        let (written, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let dir = Dir::open(written.path()).unwrap();
+        assert_eq!(left_behind("All done.", &dir), LeftBehind::Nothing);
+        std::fs::write(outside.path().join("x.md"), BLOCK).unwrap();
+        std::os::unix::fs::symlink(outside.path(), written.path().join("out")).unwrap();
+        std::os::unix::fs::symlink(outside.path().join("x.md"), written.path().join("x.md"))
+            .unwrap();
+        assert_eq!(left_behind("All done.", &dir), LeftBehind::Nothing);
+        std::fs::create_dir(written.path().join("deep")).unwrap();
+        std::fs::write(written.path().join("deep/report.md"), format!("# Report\n\n{BLOCK}"))
+            .unwrap();
+        std::fs::write(written.path().join("notes.md"), "# Notes\n").unwrap();
+        let LeftBehind::Document(found) = left_behind("All done.", &dir) else { panic!() };
+        assert_eq!(found.place, "in `deep/report.md`");
+    }
+
+    #[test]
+    fn a_block_in_the_output_comes_first() {
+        let written = tempfile::tempdir().unwrap();
+        let dir = Dir::open(written.path()).unwrap();
+        std::fs::write(written.path().join("report.md"), BLOCK).unwrap();
+        let output = "Done.\n\n```json\n{\"action\":\"create\",\"storyId\":\"s1\",\"fromAgent\":\"analyst\",\
+            \"toAgent\":\"implementer\",\"payload\":{\"plan\":\"x\"}}\n```\n";
+        let LeftBehind::Document(found) = left_behind(output, &dir) else { panic!() };
+        assert_eq!((found.format, found.place.as_str()), (Format::Json, "in its output"));
+    }
+}

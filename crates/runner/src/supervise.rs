@@ -1,0 +1,205 @@
+//! Watches over an agent's program: its output, its time, its silence, and whether the work is still
+//! its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_api::ProblemDocument;
+use baton_wire::project_file::runner::ExecutorSettings;
+use jiff::SignedDuration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+use crate::RunnerContext;
+use crate::attempt::heartbeat_every;
+use crate::client::ApiFailure;
+use crate::output::{AgentOutput, MOST_PRINTED};
+use crate::process::{RunningProgram, exit_parts};
+use crate::record::{AgentEnd, AttemptRecord};
+
+/// What came of a program.
+pub(crate) struct Supervised {
+    pub(crate) end: AgentEnd,
+    /// The end of what it printed.
+    pub(crate) output: String,
+}
+
+/// How often what was printed is said.
+const SAID_EVERY: Duration = Duration::from_millis(500);
+/// How long an agent may go on once it has handed off.
+const GRACE: Duration = Duration::from_secs(5);
+/// As [`GRACE`], where the next agent of the run waits for the workspace.
+const SHORT_GRACE: Duration = Duration::from_millis(500);
+/// Messages that wait to be sent; later ones are dropped.
+const MOST_UNSENT: usize = 32;
+
+pub(crate) async fn supervise(
+    context: &Arc<RunnerContext>,
+    record: &AttemptRecord,
+    settings: &ExecutorSettings,
+    mut program: RunningProgram,
+    secrets: Vec<String>,
+    stop: &mut watch::Receiver<bool>,
+) -> Supervised {
+    let mut speech = Speech {
+        output: AgentOutput::new(secrets),
+        messages: send_messages(context, record),
+        heard_at: Instant::now(),
+        silence: duration(settings.silence),
+        is_told_silent: false,
+    };
+    let end = watch_over(context, record, settings, &mut program, &mut speech, stop).await;
+    match &end {
+        AgentEnd::Exited { .. } => program.end_group(),
+        AgentEnd::TimedOut { .. }
+        | AgentEnd::TooMuchOutput { .. }
+        | AgentEnd::Over
+        | AgentEnd::Lost
+        | AgentEnd::Stopped => program.end().await,
+    }
+    for chunk in program.last_output().await {
+        speech.output.push(&chunk.bytes);
+    }
+    Supervised { end, output: speech.end() }
+}
+
+/// Until the program ends, or has to be ended.
+async fn watch_over(
+    context: &RunnerContext,
+    record: &AttemptRecord,
+    settings: &ExecutorSettings,
+    program: &mut RunningProgram,
+    speech: &mut Speech,
+    stop: &mut watch::Receiver<bool>,
+) -> AgentEnd {
+    let timeout = Instant::now() + duration(settings.timeout);
+    let turn = context.turns.of(record.run);
+    let (mut is_open, mut is_wanted) = (true, false);
+    let mut over_at: Option<Instant> = None;
+    let mut beat = interval(heartbeat_every(record.lease_seconds));
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The claim itself was the first one.
+    beat.reset();
+    let mut said = interval(SAID_EVERY);
+    said.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            status = program.child.wait() => {
+                let (code, signal) = status.map_or((None, None), exit_parts);
+                return AgentEnd::Exited { code, signal };
+            }
+            _ = beat.tick(), if over_at.is_none() => {
+                match context.client.heartbeat(&record.key).await {
+                    Ok(()) | Err(ApiFailure::Unreachable(_)) => {}
+                    Err(ApiFailure::Refused(problem)) if is_lost(&problem) => return AgentEnd::Lost,
+                    // It has handed on, asked or delegated: it should come to its end now.
+                    Err(ApiFailure::Refused(_)) => over_at = Some(Instant::now() + GRACE),
+                }
+            }
+            () = sleep_until(timeout) => {
+                return AgentEnd::TimedOut { seconds: duration(settings.timeout).as_secs() };
+            }
+            () = sleep_until(over_at.unwrap_or(timeout)), if over_at.is_some() => {
+                return AgentEnd::Over;
+            }
+            () = stopped(stop) => return AgentEnd::Stopped,
+            () = turn.is_wanted(), if !is_wanted => {
+                is_wanted = true;
+                let soon = Instant::now() + SHORT_GRACE;
+                over_at = Some(over_at.map_or(soon, |it| it.min(soon)));
+            }
+            _ = said.tick() => speech.say_on(),
+            // Last, so that a program that never stops printing keeps nothing else from its turn.
+            chunk = program.output.recv(), if is_open => match chunk {
+                Some(chunk) => {
+                    speech.hear(&chunk.bytes);
+                    if speech.output.n_bytes > MOST_PRINTED {
+                        return AgentEnd::TooMuchOutput { bytes: MOST_PRINTED };
+                    }
+                }
+                None => is_open = false,
+            },
+        }
+    }
+}
+
+/// What the program prints, on its way to the run.
+struct Speech {
+    output: AgentOutput,
+    /// A server that does not keep up is not waited for: messages are dropped.
+    messages: mpsc::Sender<String>,
+    heard_at: Instant,
+    silence: Duration,
+    is_told_silent: bool,
+}
+
+impl Speech {
+    fn hear(&mut self, bytes: &[u8]) {
+        (self.heard_at, self.is_told_silent) = (Instant::now(), false);
+        self.output.push(bytes);
+        if self.output.is_much() {
+            self.say();
+        }
+    }
+
+    fn say(&mut self) {
+        if let Some(message) = self.output.next_message() {
+            let _ = self.messages.try_send(message);
+        }
+    }
+
+    /// What came since; or, once, that nothing comes.
+    fn say_on(&mut self) {
+        self.say();
+        if self.heard_at.elapsed() > self.silence && !self.is_told_silent {
+            self.is_told_silent = true;
+            let text = format!("(nothing was heard of it for {} s)", self.silence.as_secs());
+            let _ = self.messages.try_send(text);
+        }
+    }
+
+    /// The rest. The result does not wait until it is sent.
+    fn end(mut self) -> String {
+        while let Some(message) = self.output.next_message() {
+            let _ = self.messages.try_send(message);
+        }
+        if let Some(message) = self.output.left_out() {
+            let _ = self.messages.try_send(message);
+        }
+        self.output.text()
+    }
+}
+
+/// The lease was lost: the work was taken away, not handed on.
+pub(crate) fn is_lost(problem: &ProblemDocument) -> bool {
+    let state = problem.handoff.as_ref().and_then(|it| {
+        let value: serde_json::Value = serde_json::from_str(it.get()).ok()?;
+        value["state"].as_str().map(str::to_owned)
+    });
+    matches!(state.as_deref(), Some("timed_out" | "cancelled" | "superseded"))
+}
+
+/// A task that posts messages one after the other, in the agent's name, so that the agent is not kept
+/// waiting. It ends once all are sent.
+fn send_messages(context: &Arc<RunnerContext>, record: &AttemptRecord) -> mpsc::Sender<String> {
+    let (sender, mut receiver) = mpsc::channel(MOST_UNSENT);
+    let (context, run, agent) = (context.clone(), record.run, record.agent.clone());
+    tokio::spawn(async move {
+        while let Some(text) = receiver.recv().await {
+            let _ = context.client.say(run, Some(&agent), text).await;
+        }
+    });
+    sender
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // The sender lives as long as the runner.
+    if stop.wait_for(|it| *it).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+fn duration(span: SignedDuration) -> Duration {
+    Duration::try_from(span).unwrap_or(Duration::from_secs(1))
+}

@@ -1,0 +1,422 @@
+//! Where the agents of a run work: a git worktree of its own, or the project's folder.
+//!
+//! Work is never deleted: what is not committed is kept under a ref before a workspace goes.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use baton_api::StoryDocument;
+use baton_files::{Dir, FileError, FileMode};
+use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::branch::branch_name;
+use crate::git::{GitError, GitFolder};
+use crate::process::{ProgramSpec, run_to_end};
+
+pub(crate) const WORKSPACES: &str = "workspaces";
+/// The worktree, in the folder of its workspace.
+pub(crate) const TREE: &str = "tree";
+const RECORD: &str = "workspace.json";
+const INDEX: &str = "snapshot.index";
+const MOST_RECORD_BYTES: u64 = 1 << 20;
+const MOST_ENV_FILE_BYTES: u64 = 1 << 20;
+/// How long a worktree that git is still making is waited for.
+const MOST_LOOKS: usize = 600;
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Branches that are taken get a number.
+const MOST_BRANCHES: u32 = 50;
+
+/// The workspace of one run, as it is on disk.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WorkspaceRecord {
+    pub run: Uuid,
+    pub run_number: u64,
+    pub story: String,
+    /// `None` in place.
+    pub branch: Option<String>,
+    pub port: u16,
+    pub path: PathBuf,
+    /// The branch was made for this run.
+    pub is_worktree: bool,
+    /// It is set up.
+    pub is_ready: bool,
+    /// What the last attempt left uncommitted when it ended without a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptChanges>,
+}
+
+/// Changes that are kept as a commit under a ref.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct KeptChanges {
+    pub name: String,
+    pub commit: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    #[error(transparent)]
+    Files(#[from] FileError),
+    #[error("{0}")]
+    Git(String),
+    #[error("`{command}` {what}: {output}")]
+    Setup { command: String, what: String, output: String },
+    #[error("no port from {first} to {last} is free")]
+    NoPort { first: u16, last: u16 },
+    #[error("all of {branch} and {branch}-2 to {branch}-{MOST_BRANCHES} are taken")]
+    NoBranch { branch: String },
+}
+
+impl From<GitError> for WorkspaceError {
+    fn from(error: GitError) -> Self {
+        Self::Git(error.to_string())
+    }
+}
+
+/// The worktree of a run, where it has one.
+pub fn worktree_of(data: &Dir, run: Uuid) -> Option<Dir> {
+    let path = Path::new(crate::record::FOLDER).join(WORKSPACES).join(run.to_string()).join(TREE);
+    data.subdir(path).ok()
+}
+
+/// The workspaces of a project.
+pub struct Workspaces {
+    /// The project's folder.
+    project: Dir,
+    /// The runner's folder in the data.
+    state: Dir,
+    git: GitFolder,
+    /// Whether runs get worktrees.
+    is_worktree: bool,
+    settings: RunnerSettings,
+    env: Vec<(String, String)>,
+    /// One workspace is made at a time: names of branches and ports are looked for and then taken.
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Workspaces {
+    /// `env`: what is passed on of the runner's own environment.
+    pub async fn open(
+        project: Dir,
+        data: &Dir,
+        settings: &RunnerSettings,
+        env: &[(String, String)],
+    ) -> Result<Self, WorkspaceError> {
+        let state = data.make_dirs(crate::record::FOLDER, FileMode::Private)?;
+        let git = GitFolder::new(project.real_path()?, env);
+        let has_commit = git.is_top().await && git.head().await.is_some();
+        let is_worktree = match settings.workspace {
+            Some(WorkspaceKind::InPlace) => false,
+            Some(WorkspaceKind::Worktree) if !has_commit => {
+                let path = project.path().display();
+                return Err(WorkspaceError::Git(format!(
+                    "{path} is no git repository with a commit, so there can be no worktrees; make a \
+                     commit, or set `workspace = \"in-place\"` in baton.toml"
+                )));
+            }
+            Some(WorkspaceKind::Worktree) => true,
+            None => has_commit,
+        };
+        let (settings, env) = (settings.clone(), env.to_vec());
+        Ok(Self {
+            project,
+            state,
+            git,
+            is_worktree,
+            settings,
+            env,
+            turn: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// How many agents can work at the same time.
+    pub(crate) fn most_at_once(&self) -> usize {
+        if self.is_worktree { self.settings.at_once } else { 1 }
+    }
+
+    /// The workspace of a run, made and set up where there is none.
+    pub(crate) async fn prepare(
+        &self,
+        run: Uuid,
+        run_number: u64,
+        story: &StoryDocument,
+    ) -> Result<WorkspaceRecord, WorkspaceError> {
+        let known = self.record(run)?;
+        if let Some(known) = &known
+            && known.is_ready
+            && (!known.is_worktree || self.tree(run).is_ok())
+        {
+            return Ok(known.clone());
+        }
+        let record = {
+            let _turn = self.turn.lock().await;
+            self.make(known, run, run_number, story).await?
+        };
+        self.copy_env_files(&record)?;
+        for command in &self.settings.setup {
+            self.set_up(&record, command).await?;
+        }
+        let record = WorkspaceRecord { is_ready: true, ..record };
+        self.save(&record)?;
+        Ok(record)
+    }
+
+    async fn make(
+        &self,
+        known: Option<WorkspaceRecord>,
+        run: Uuid,
+        run_number: u64,
+        story: &StoryDocument,
+    ) -> Result<WorkspaceRecord, WorkspaceError> {
+        let port = match &known {
+            Some(known) => known.port,
+            None => self.free_port()?,
+        };
+        let folder = self.folder(run)?;
+        let base = WorkspaceRecord {
+            run,
+            run_number,
+            story: story.key.clone(),
+            branch: None,
+            port,
+            path: self.git.path.clone(),
+            is_worktree: false,
+            is_ready: false,
+            kept: None,
+        };
+        if !self.is_worktree {
+            let branch = self.git.branch().await;
+            let record = WorkspaceRecord { branch, ..base };
+            self.save(&record)?;
+            return Ok(record);
+        }
+        let path = folder.real_path()?.join(TREE);
+        let branch = match self.found_worktree(&folder, &path).await? {
+            Some(branch) => branch,
+            None => {
+                let wanted = branch_name(self.settings.branch.as_deref(), story, run_number);
+                self.add_worktree(&path, &wanted).await?
+            }
+        };
+        let record = WorkspaceRecord { branch: Some(branch), path, is_worktree: true, ..base };
+        self.save(&record)?;
+        Ok(record)
+    }
+
+    /// The branch of a worktree that an earlier runner had made when it was killed. What was not finished
+    /// is removed: no agent has worked in it yet.
+    async fn found_worktree(
+        &self,
+        folder: &Dir,
+        path: &Path,
+    ) -> Result<Option<String>, WorkspaceError> {
+        let git = self.git.at(path.to_owned());
+        // git goes on when the runner is killed.
+        for _ in 0..MOST_LOOKS {
+            if !git.is_being_made().await {
+                break;
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        let branch = if git.is_top().await { git.branch().await } else { None };
+        if branch.is_none() {
+            folder.remove(TREE)?;
+            self.git.prune_worktrees().await?;
+        }
+        Ok(branch)
+    }
+
+    /// On the wanted branch, if it is free; else on a new one with a number.
+    async fn add_worktree(&self, path: &Path, wanted: &str) -> Result<String, WorkspaceError> {
+        let Some(head) = self.git.head().await else {
+            return Err(WorkspaceError::Git("there is no commit to begin with".to_owned()));
+        };
+        for n in 1..=MOST_BRANCHES {
+            let branch = if n == 1 { wanted.to_owned() } else { format!("{wanted}-{n}") };
+            if !self.git.has_branch(&branch).await {
+                match self.git.add_worktree(path, &branch, &head).await {
+                    Ok(()) => return Ok(branch),
+                    // Where `a` is a branch, `a/b` cannot be one.
+                    Err(GitError::Failed { output, .. }) if output.contains("cannot lock ref") => {}
+                    Err(error) => return Err(error.into()),
+                }
+            } else if self.git.add_worktree_on(path, &branch).await.is_ok() {
+                return Ok(branch);
+            }
+        }
+        Err(WorkspaceError::NoBranch { branch: wanted.to_owned() })
+    }
+
+    fn copy_env_files(&self, record: &WorkspaceRecord) -> Result<(), WorkspaceError> {
+        if !record.is_worktree {
+            return Ok(());
+        }
+        let tree = self.tree(record.run)?;
+        for name in &self.settings.env_files {
+            let bytes = match self.project.read(name, MOST_ENV_FILE_BYTES) {
+                Err(error) if error.is_not_found() => continue,
+                bytes => bytes?,
+            };
+            if let Some(parent) = Path::new(name).parent().filter(|it| !it.as_os_str().is_empty()) {
+                tree.make_dirs(parent, FileMode::Shared)?;
+            }
+            tree.write_atomic(name, &bytes, FileMode::Private)?;
+        }
+        Ok(())
+    }
+
+    async fn set_up(&self, record: &WorkspaceRecord, command: &str) -> Result<(), WorkspaceError> {
+        let spec = ProgramSpec {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), command.into()],
+            folder: record.path.clone(),
+            env: self.environment(record),
+            input: None,
+        };
+        let most = Duration::try_from(self.settings.setup_timeout).unwrap_or(Duration::MAX);
+        let failed = |what: String, output: &str| {
+            let output = output.lines().rev().take(20).collect::<Vec<_>>();
+            let output = output.into_iter().rev().collect::<Vec<_>>().join("\n");
+            WorkspaceError::Setup { command: command.to_owned(), what, output }
+        };
+        match run_to_end(&spec, most).await {
+            Err(error) => Err(failed(format!("cannot be started: {error}"), "")),
+            Ok(run) => match run.status {
+                Some(status) if status.success() => Ok(()),
+                Some(status) => Err(failed(format!("failed ({status})"), &run.output)),
+                None => Err(failed("took too long".to_owned(), &run.output)),
+            },
+        }
+    }
+
+    /// What every program in a workspace gets: a little of the runner's own environment, and what the
+    /// project sets.
+    pub(crate) fn environment(&self, record: &WorkspaceRecord) -> Vec<(String, String)> {
+        const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+        let own = self.env.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str())).cloned();
+        let port = record.port.to_string();
+        let set = self.settings.env.iter();
+        let set = set.map(|(name, value)| (name.clone(), value.replace("{port}", &port)));
+        own.chain(set).collect()
+    }
+
+    fn free_port(&self) -> Result<u16, WorkspaceError> {
+        let taken: Vec<u16> = self.all()?.iter().map(|it| it.port).collect();
+        let is_free = |port: &u16| {
+            !taken.contains(port) && TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()
+        };
+        match self.settings.ports {
+            Some((first, last)) => {
+                let no_port = WorkspaceError::NoPort { first, last };
+                (first..=last).find(is_free).ok_or(no_port)
+            }
+            None => {
+                for _ in 0..100 {
+                    let any = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+                    let port = any.and_then(|it| it.local_addr()).map(|it| it.port());
+                    if let Ok(port) = port
+                        && !taken.contains(&port)
+                    {
+                        return Ok(port);
+                    }
+                }
+                Err(WorkspaceError::NoPort { first: 1024, last: u16::MAX })
+            }
+        }
+    }
+
+    /// Keeps what an attempt left uncommitted under a ref of its own; `None` where that is nothing.
+    pub(crate) async fn keep_changes(
+        &self,
+        record: &WorkspaceRecord,
+        name: &str,
+        message: &str,
+    ) -> Result<Option<KeptChanges>, WorkspaceError> {
+        let git = self.git.at(record.path.clone());
+        if !git.is_top().await || !git.is_dirty().await? {
+            return Ok(None);
+        }
+        let name = format!("refs/baton/run-{}/{name}", record.run_number);
+        let folder = self.folder(record.run)?;
+        let index = folder.real_path()?.join(INDEX);
+        let commit = git.snapshot(&name, message, &index).await?;
+        folder.remove(INDEX)?;
+        let kept = KeptChanges { name, commit };
+        self.save(&WorkspaceRecord { kept: Some(kept.clone()), ..record.clone() })?;
+        Ok(Some(kept))
+    }
+
+    /// The work went on: what was left before is in it, or was not wanted.
+    pub(crate) fn forget_kept(&self, run: Uuid) {
+        if let Ok(Some(record)) = self.record(run)
+            && record.kept.is_some()
+        {
+            // It is only a note for the next attempt.
+            let _ = self.save(&WorkspaceRecord { kept: None, ..record });
+        }
+    }
+
+    /// Removes the workspace of a run; what is not committed is kept under a ref first. Branches stay.
+    pub async fn clean(
+        &self,
+        record: &WorkspaceRecord,
+    ) -> Result<Option<KeptChanges>, WorkspaceError> {
+        let kept = self.keep_changes(record, "cleaned", "What was not committed").await?;
+        if record.is_worktree {
+            let _turn = self.turn.lock().await;
+            if self.tree(record.run).is_ok() {
+                self.git.remove_worktree(&record.path).await?;
+            }
+            self.git.prune_worktrees().await?;
+        }
+        self.state.subdir(WORKSPACES)?.remove(record.run.to_string())?;
+        Ok(kept)
+    }
+
+    /// The workspace of a run, where it has one.
+    pub fn record(&self, run: Uuid) -> Result<Option<WorkspaceRecord>, WorkspaceError> {
+        let path = Path::new(WORKSPACES).join(run.to_string()).join(RECORD);
+        match self.state.read(path, MOST_RECORD_BYTES) {
+            Err(error) if error.is_not_found() => Ok(None),
+            read => Ok(serde_json::from_slice(&read?).ok()),
+        }
+    }
+
+    /// Every workspace, by the number of its run.
+    pub fn all(&self) -> Result<Vec<WorkspaceRecord>, WorkspaceError> {
+        let folder = self.state.make_dirs(WORKSPACES, FileMode::Private)?;
+        let mut records = Vec::new();
+        for (name, _) in folder.list()? {
+            let run = name.to_str().and_then(|it| Uuid::parse_str(it).ok());
+            if let Some(run) = run {
+                records.extend(self.record(run)?);
+            }
+        }
+        records.sort_by_key(|it| it.run_number);
+        Ok(records)
+    }
+
+    /// True if the workspace has changes that are not committed.
+    pub async fn is_dirty(&self, record: &WorkspaceRecord) -> bool {
+        let git = self.git.at(record.path.clone());
+        git.is_top().await && git.is_dirty().await.unwrap_or(true)
+    }
+
+    fn folder(&self, run: Uuid) -> Result<Dir, FileError> {
+        self.state.make_dirs(Path::new(WORKSPACES).join(run.to_string()), FileMode::Private)
+    }
+
+    fn tree(&self, run: Uuid) -> Result<Dir, FileError> {
+        self.state.subdir(Path::new(WORKSPACES).join(run.to_string()).join(TREE))
+    }
+
+    fn save(&self, record: &WorkspaceRecord) -> Result<(), FileError> {
+        let text = match serde_json::to_vec_pretty(record) {
+            Ok(text) => text,
+            Err(error) => unreachable!("our own types always encode: {error}"),
+        };
+        self.folder(record.run)?.write_atomic(RECORD, &text, FileMode::Private)
+    }
+}
