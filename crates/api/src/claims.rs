@@ -1,5 +1,6 @@
 //! Claims: a runner takes work for its agents.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -40,13 +41,16 @@ pub struct Claim {
 
 /// Why an attempt ended without a result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({"fence": 1, "reason": "failure: exited without handing off (exit code 0)"}))]
 pub struct LostAttempt {
     /// The fencing token of the claim.
     pub fence: u32,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: String,
+    /// The agent can work again then: its rate limit ends. At most 8 days ahead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Timestamp>,
 }
 
 /// A message to post.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use baton_core::decide::IdSource as _;
 use baton_core::hash::Hash;
 use baton_core::names::AgentId;
-use baton_engine::SystemClock;
+use baton_engine::{Clock as _, SystemClock};
 use baton_files::{Dir, FileMode};
 use baton_http::{Local, RunnerKey};
 use baton_runner::{ApiTransport, Programs, RunnerOptions, TrustList, Unreachable};
@@ -133,6 +133,7 @@ pub(crate) fn options(
         env: environment(),
         program,
         trusted: ProjectTrust::of(project)?.allowed,
+        now: || SystemClock.now(),
     })
 }
 

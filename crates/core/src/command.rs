@@ -1,5 +1,7 @@
 //! The commands that a caller can send to a run.
 
+use jiff::Timestamp;
+
 use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
@@ -58,6 +60,9 @@ pub enum Command {
         fence: u32,
         /// Where left out, that the holder was not heard of.
         reason: Option<Reason>,
+        /// The agent could not work before this time: the work waits for it, and the attempt does not
+        /// count.
+        retry_at: Option<Timestamp>,
     },
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {

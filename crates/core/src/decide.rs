@@ -210,8 +210,8 @@ pub fn decide(
         Command::Record(given) => checks::record(&mut draft, given)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
-        Command::LoseLease { handoff, fence, reason } => {
-            lease::lose(&mut draft, *handoff, *fence, reason.as_ref())?;
+        Command::LoseLease { handoff, fence, reason, retry_at } => {
+            lease::lose(&mut draft, *handoff, *fence, reason.as_ref(), *retry_at)?;
         }
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,

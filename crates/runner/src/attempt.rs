@@ -7,6 +7,7 @@ use baton_api::Claim;
 use baton_core::hash::Hash;
 use baton_files::{Dir, FileError, FileMode};
 use baton_wire::project_file::runner::ExecutorSettings;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
 use crate::RunnerContext;
@@ -15,8 +16,8 @@ use crate::executor::{AttemptBrief, executor};
 use crate::process::{RunningProgram, end_orphans};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, PROMPT, WRITTEN};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
-use crate::supervise::{Supervised, supervise};
-use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord};
+use crate::supervise::{Supervised, Watched, supervise};
+use crate::workspace::{AgentSession, KeptChanges, WorkspaceError, WorkspaceRecord};
 
 /// Why an attempt did not come to a result.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +46,19 @@ enum AttemptResult {
     Lost(String),
     /// To be offered again.
     GivenBack(String),
+    /// Every executor is at its rate limit: to be offered again when the first of them ends.
+    Waiting { why: String, until: Timestamp },
 }
+
+/// An executor could not do the work, and another may.
+struct Unavailable {
+    why: String,
+    /// Its provider refuses requests until this time.
+    limited_until: Option<Timestamp>,
+}
+
+/// Where a program does not say when its rate limit ends.
+const USUAL_LIMIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// A handoff that was interrupted so often by the runner's own end is a failure.
 const MOST_INTERRUPTIONS: usize = 3;
@@ -102,18 +115,32 @@ impl AttemptRun {
         self.record.save(&self.context.state)?;
         let workspace = self.workspace().await?;
         self.reach(AttemptStage::WorkspaceReady)?;
-        let settings = self.executors();
+        let executors = self.executors();
         let mut why = "this agent has none".to_owned();
-        for settings in settings {
+        let mut limits = Vec::new();
+        for (index, settings) in executors.iter().enumerate() {
             if !self.context.is_trusted() {
                 return Err(AttemptFailure::Untrusted);
             }
-            match self.run_with(&settings, &workspace).await? {
+            match self.run_with(settings, &workspace).await? {
                 Ok(result) => return Ok(result),
-                Err(error) => why = format!("`{}`: {error}", settings.name),
+                Err(unavailable) => {
+                    why = format!("`{}` {}", settings.name, unavailable.why);
+                    limits.extend(unavailable.limited_until);
+                    if let Some(next) = executors.get(index + 1) {
+                        self.say(format!(
+                            "{why}; `{}` goes on with the same package and workspace",
+                            next.name
+                        ))
+                        .await;
+                    }
+                }
             }
         }
-        Err(AttemptFailure::Start(why))
+        match limits.into_iter().min() {
+            Some(until) => Ok(AttemptResult::Waiting { why, until }),
+            None => Err(AttemptFailure::Start(why)),
+        }
     }
 
     async fn workspace(&self) -> Result<WorkspaceRecord, AttemptFailure> {
@@ -153,28 +180,39 @@ impl AttemptRun {
         all.into_iter().skip(first).collect()
     }
 
-    /// Runs the agent with one executor. The inner error: its program could not be started.
+    /// Runs the agent with one executor. The inner error: another may go on.
     async fn run_with(
         &mut self,
         settings: &ExecutorSettings,
         workspace: &WorkspaceRecord,
-    ) -> Result<Result<AttemptResult, std::io::Error>, AttemptFailure> {
+    ) -> Result<Result<AttemptResult, Unavailable>, AttemptFailure> {
         let client = &self.context.client;
         let prompt = client.prompt(&self.record.key, &self.context.url, settings.interface).await?;
         self.record.executor = Some(settings.name.clone());
         self.record.package_hash.clone_from(&prompt.package_hash);
-        let mut text = prompt.text + &note(workspace);
+        let mut session = workspace.session_of(&self.record.agent, &settings.name);
+        let mut text = prompt.text + &note(workspace, session.as_deref());
         for round in 1.. {
             self.record.round = round;
             self.record.prompt_hash = Some(Hash::of(text.as_bytes()).to_string());
-            let ended = match self.play(settings, workspace, &text).await? {
+            let ended = match self.play(settings, workspace, &text, session.clone()).await? {
                 Ok(ended) => ended,
-                Err(error) => return Ok(Err(error)),
+                Err(error) => {
+                    let why = format!("could not be started: {error}");
+                    return Ok(Err(Unavailable { why, limited_until: None }));
+                }
             };
             self.store_output(&ended.output)?;
-            self.record.end = Some(ended.end);
+            (self.record.end, self.record.report) = (Some(ended.end), ended.report);
             self.reach(AttemptStage::AgentFinished)?;
+            self.tell_usage(settings);
             match self.result(&ended.output).await? {
+                ResultOrCorrection::Result(AttemptResult::Failed(why)) => {
+                    return Ok(match self.limited() {
+                        Some(unavailable) => Err(unavailable),
+                        None => Ok(AttemptResult::Failed(why)),
+                    });
+                }
                 ResultOrCorrection::Result(result) => return Ok(Ok(result)),
                 ResultOrCorrection::Correction(refused) if round == 1 => {
                     self.say(format!(
@@ -182,7 +220,9 @@ impl AttemptRun {
                         self.record.agent
                     ))
                     .await;
-                    text = refused.prompt(&text);
+                    session.clone_from(&self.record.report.session);
+                    // A conversation that goes on has the prompt already.
+                    text = refused.prompt(if session.is_some() { "" } else { &text });
                 }
                 ResultOrCorrection::Correction(refused) => {
                     let why = format!("its handoff was refused twice: {}", refused.why());
@@ -199,6 +239,7 @@ impl AttemptRun {
         settings: &ExecutorSettings,
         workspace: &WorkspaceRecord,
         prompt: &str,
+        session: Option<String>,
     ) -> Result<Result<Supervised, std::io::Error>, AttemptFailure> {
         let folder = self.record.dir(&self.context.state)?;
         folder.write_atomic(PROMPT, prompt.as_bytes(), FileMode::Private)?;
@@ -208,8 +249,12 @@ impl AttemptRun {
             folder: workspace.path.clone(),
             prompt,
             prompt_file: folder.real_path()?.join(PROMPT),
+            interface: settings.interface,
+            session,
+            git_dir: self.context.workspaces.git_dir(workspace).await,
         };
-        let spec = executor(settings, &self.context.project, &self.context.program).program(brief);
+        let executor = executor(settings, &self.context.project, &self.context.program);
+        let spec = executor.program(brief);
         let program = match RunningProgram::start(&spec) {
             Ok(program) => program,
             Err(error) => return Ok(Err(error)),
@@ -219,7 +264,32 @@ impl AttemptRun {
         self.tell_start(settings);
         let secrets = self.secrets(settings);
         let context = self.context.clone();
-        Ok(Ok(supervise(&context, &self.record, settings, program, secrets, &mut self.stop).await))
+        let watched = Watched { program, speaks: executor.transcript(), secrets };
+        Ok(Ok(supervise(&context, &self.record, settings, watched, &mut self.stop).await))
+    }
+
+    /// Whether the program ended because its provider refused further requests.
+    fn limited(&self) -> Option<Unavailable> {
+        let limit = self.record.report.rate_limit.as_ref()?;
+        let until = limit.until.unwrap_or_else(|| (self.context.now)() + USUAL_LIMIT);
+        let why = format!("is at its rate limit until {until}: {}", limit.message);
+        Some(Unavailable { why, limited_until: Some(until) })
+    }
+
+    /// Not waited for: the result is more urgent.
+    fn tell_usage(&self, settings: &ExecutorSettings) {
+        let report = &self.record.report;
+        let Some(used) = report.usage.sentence() else { return };
+        let denied = match report.n_denied {
+            0 => String::new(),
+            1 => "; 1 request for permission was denied".to_owned(),
+            n => format!("; {n} requests for permission were denied"),
+        };
+        let text = format!("`{}` ({}) used {used}{denied}", self.record.agent, settings.name);
+        let (context, run) = (self.context.clone(), self.record.run);
+        tokio::spawn(async move {
+            let _ = context.client.say(run, None, text).await;
+        });
     }
 
     /// Not waited for: the agent is at work already.
@@ -386,15 +456,23 @@ impl AttemptRun {
         match result {
             AttemptResult::HandedOff(_) => self.context.workspaces.forget_kept(self.record.run),
             // Before anyone else gets the work.
-            AttemptResult::Failed(_) | AttemptResult::Lost(_) | AttemptResult::GivenBack(_) => {
+            AttemptResult::Failed(_)
+            | AttemptResult::Lost(_)
+            | AttemptResult::GivenBack(_)
+            | AttemptResult::Waiting { .. } => {
+                self.keep_session();
                 self.keep_alive(self.keep_changes()).await;
             }
         }
         let text = match &result {
             AttemptResult::HandedOff(how) => how.clone(),
             AttemptResult::Failed(why) => {
-                self.fail(why).await;
+                self.fail(&format!("failure: {why}"), None).await;
                 format!("failed: {why}")
+            }
+            AttemptResult::Waiting { why, until } => {
+                self.fail(why, Some(*until)).await;
+                format!("waits until {until}: {why}")
             }
             AttemptResult::Lost(why) => format!("lost: {why}"),
             AttemptResult::GivenBack(why) => {
@@ -411,12 +489,25 @@ impl AttemptRun {
         }
     }
 
-    async fn fail(&self, why: &str) {
-        let reason = format!("failure: {why}");
-        if let Err(error) = self.context.client.lose(&self.record.key, &reason).await {
+    async fn fail(&self, reason: &str, retry_at: Option<Timestamp>) {
+        if let Err(error) = self.context.client.lose(&self.record.key, reason, retry_at).await {
             let code = error.code().unwrap_or("unreachable").to_owned();
             tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
         }
+    }
+
+    /// So that the next attempt of the same agent goes on instead of starting over.
+    fn keep_session(&self) {
+        let record = &self.record;
+        let (Some(session), Some(executor)) = (&record.report.session, &record.executor) else {
+            return;
+        };
+        let session = AgentSession {
+            agent: record.agent.clone(),
+            executor: executor.clone(),
+            session: session.clone(),
+        };
+        self.context.workspaces.keep_session(record.run, session);
     }
 
     async fn keep_changes(&self) {
@@ -461,7 +552,19 @@ enum ResultOrCorrection {
 }
 
 /// What an attempt has to know of the one before it.
-fn note(workspace: &WorkspaceRecord) -> String {
+fn note(workspace: &WorkspaceRecord, session: Option<&str>) -> String {
+    let resumed = match session {
+        Some(_) => {
+            "\n\n# You were interrupted\n\nYou have begun this work already, and were ended before you handed \
+             on. What you have done is still in the folder: go on from there. Addresses and tokens above are \
+             the new ones.\n"
+        }
+        None => "",
+    };
+    format!("{resumed}{}", note_of_changes(workspace))
+}
+
+fn note_of_changes(workspace: &WorkspaceRecord) -> String {
     let Some(KeptChanges { name, commit }) = &workspace.kept else { return String::new() };
     format!(
         "\n\n# An earlier attempt\n\nAn earlier attempt at this work ended before it was handed on. What it \

@@ -12,6 +12,7 @@ use baton_core::package::Format;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, StatusCode};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -110,8 +111,14 @@ impl Client {
 
     /// The attempt ends without a result of the agent's own: the work is tried again, and then asked of
     /// a person.
-    pub(crate) async fn lose(&self, key: &AttemptKey, reason: &str) -> Result<(), ApiFailure> {
-        let lost = LostAttempt { fence: key.fence, reason: reason.chars().take(1000).collect() };
+    pub(crate) async fn lose(
+        &self,
+        key: &AttemptKey,
+        reason: &str,
+        retry_at: Option<Timestamp>,
+    ) -> Result<(), ApiFailure> {
+        let reason = reason.chars().take(1000).collect();
+        let lost = LostAttempt { fence: key.fence, reason, retry_at };
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");
         self.insist(&request).await.map(|_| ())

@@ -1,17 +1,26 @@
 //! How an agent is run: one file for each kind, behind one trait.
 
+mod claude;
+mod codex;
 mod command;
+mod gemini;
 mod scripted;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use baton_core::agent::AgentInterface;
 use baton_files::Dir;
+use baton_wire::project_file::agent_program::{AgentPermissions, AgentProgram};
 use baton_wire::project_file::runner::{ExecutorKind, ExecutorSettings, PromptDelivery};
 
 use crate::process::ProgramSpec;
 
-pub(crate) use self::command::CommandExecutor;
-pub(crate) use self::scripted::ScriptedExecutor;
+use self::claude::ClaudeExecutor;
+use self::codex::CodexExecutor;
+use self::command::CommandExecutor;
+use self::gemini::GeminiExecutor;
+use self::scripted::ScriptedExecutor;
 
 /// What one attempt needs to be started.
 pub(crate) struct AttemptBrief<'a> {
@@ -21,11 +30,41 @@ pub(crate) struct AttemptBrief<'a> {
     pub(crate) prompt: &'a str,
     /// The same prompt as a file.
     pub(crate) prompt_file: PathBuf,
+    /// How the prompt says to hand on.
+    pub(crate) interface: AgentInterface,
+    /// The conversation to go on with, where the program can.
+    pub(crate) session: Option<String>,
+    /// The folder of the repository that the workspace belongs to.
+    pub(crate) git_dir: Option<PathBuf>,
 }
 
 /// Turns a brief into a program to start.
 pub(crate) trait Executor: Send + Sync {
     fn program(&self, brief: AttemptBrief<'_>) -> ProgramSpec;
+
+    /// The program whose output is a transcript in its own form; any other output is the agent's words.
+    fn transcript(&self) -> Option<AgentProgram> {
+        None
+    }
+}
+
+/// What the executors of coding agents' programs share.
+pub(crate) struct AgentProgramExecutor {
+    /// The program, and arguments of the project's own. Never empty.
+    words: Vec<OsString>,
+    model: Option<String>,
+    permissions: AgentPermissions,
+}
+
+impl AgentProgramExecutor {
+    /// The program with these arguments; the prompt comes on its standard input.
+    fn spec(&self, args: Vec<OsString>, brief: AttemptBrief<'_>) -> ProgramSpec {
+        let mut words = self.words.iter().cloned();
+        let program = words.next().unwrap_or_default();
+        let args = words.chain(args).collect();
+        let input = Some(brief.prompt.to_owned());
+        ProgramSpec { program, args, folder: brief.folder, env: brief.env, input }
+    }
 }
 
 /// The executor of these settings. Files of the project are its own, not the workspace's: an agent
@@ -49,6 +88,18 @@ pub(crate) fn executor(
         ExecutorKind::Scripted(script) => {
             let script = words(std::slice::from_ref(script));
             Box::new(ScriptedExecutor { baton: program.to_owned(), script })
+        }
+        ExecutorKind::Program(settings) => {
+            let shared = AgentProgramExecutor {
+                words: words(&settings.run),
+                model: settings.model.clone(),
+                permissions: settings.permissions,
+            };
+            match settings.program {
+                AgentProgram::Claude => Box::new(ClaudeExecutor(shared)),
+                AgentProgram::Codex => Box::new(CodexExecutor(shared)),
+                AgentProgram::Gemini => Box::new(GeminiExecutor(shared)),
+            }
         }
     }
 }

@@ -85,6 +85,12 @@ impl GitFolder {
         text.is_ok_and(|it| it.trim() == "initializing")
     }
 
+    /// The folder of the repository itself, which a worktree is outside of.
+    pub(crate) async fn common_dir(&self) -> Option<PathBuf> {
+        let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        self.text(args).await.ok().map(PathBuf::from)
+    }
+
     pub(crate) async fn branch(&self) -> Option<String> {
         self.text(["symbolic-ref", "--short", "--quiet", "HEAD"]).await.ok()
     }

@@ -17,6 +17,7 @@ mod record;
 mod result;
 mod status;
 mod supervise;
+mod transcript;
 mod transport;
 mod trust;
 mod turns;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use baton_core::names::AgentId;
 use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
 use baton_wire::project_file::runner::{ExecutorSettings, RunnerSettings};
+use jiff::Timestamp;
 
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
 pub use crate::record::AttemptStage;
@@ -58,6 +60,8 @@ pub struct RunnerOptions {
     pub program: PathBuf,
     /// What the user has allowed: anything else is not started.
     pub trusted: Programs,
+    /// The time.
+    pub now: fn() -> Timestamp,
 }
 
 /// How long a runner goes on.
@@ -97,6 +101,7 @@ pub(crate) struct RunnerContext {
     env: Vec<(String, String)>,
     program: PathBuf,
     trusted: Programs,
+    now: fn() -> Timestamp,
     turns: RunTurns,
 }
 
@@ -127,6 +132,7 @@ impl Runner {
             env: options.env,
             program: options.program,
             trusted: options.trusted,
+            now: options.now,
             turns: RunTurns::default(),
         };
         Ok(Self { context: Arc::new(context), _lock: lock })

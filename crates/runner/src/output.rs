@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::transcript::TranscriptPart;
+
 /// Kept for the result: a handoff has at most 1 MiB.
 const MOST_KEPT: usize = 4 << 20;
 /// An agent that prints more is ended.
@@ -39,11 +41,27 @@ impl AgentOutput {
         }
     }
 
+    /// Output that is the agent's words as it is.
     pub(crate) fn push(&mut self, chunk: &[u8]) {
         self.n_bytes += chunk.len() as u64;
-        self.kept.extend(chunk);
+        self.keep(chunk);
+        self.show(chunk);
+    }
+
+    /// Output of `n_bytes` that was read as a transcript.
+    pub(crate) fn push_read(&mut self, n_bytes: usize, part: &TranscriptPart) {
+        self.n_bytes += n_bytes as u64;
+        self.keep(part.words.as_bytes());
+        self.show(part.shown.as_bytes());
+    }
+
+    fn keep(&mut self, words: &[u8]) {
+        self.kept.extend(words);
         let n_over = self.kept.len().saturating_sub(MOST_KEPT);
         self.kept.drain(..n_over);
+    }
+
+    fn show(&mut self, chunk: &[u8]) {
         if self.n_messages >= MOST_MESSAGES {
             self.n_unsaid += chunk.len() as u64;
             return;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::process::ProcessMark;
+use crate::transcript::AgentReport;
 
 /// Which attempt it is, and what it may do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -49,6 +50,9 @@ pub(crate) struct AttemptRecord {
     pub(crate) process: Option<ProcessMark>,
     /// How the agent's program ended.
     pub(crate) end: Option<AgentEnd>,
+    /// What its program said of itself.
+    #[serde(default)]
+    pub(crate) report: AgentReport,
     /// How the attempt ended, in a sentence.
     pub(crate) result: Option<String>,
     /// 1; 2 after a correction.
@@ -119,6 +123,7 @@ impl AttemptRecord {
             package_hash: None,
             process: None,
             end: None,
+            report: AgentReport::default(),
             result: None,
             round: 1,
         }

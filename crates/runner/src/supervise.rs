@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_api::ProblemDocument;
+use baton_wire::project_file::agent_program::AgentProgram;
 use baton_wire::project_file::runner::ExecutorSettings;
 use jiff::SignedDuration;
 use tokio::sync::{mpsc, watch};
@@ -16,12 +17,24 @@ use crate::client::ApiFailure;
 use crate::output::{AgentOutput, MOST_PRINTED};
 use crate::process::{RunningProgram, exit_parts};
 use crate::record::{AgentEnd, AttemptRecord};
+use crate::transcript::{AgentReport, Transcript};
+
+/// A program, and how its output is read.
+pub(crate) struct Watched {
+    pub(crate) program: RunningProgram,
+    /// Its output is a transcript of this program.
+    pub(crate) speaks: Option<AgentProgram>,
+    /// Values that must not appear in messages.
+    pub(crate) secrets: Vec<String>,
+}
 
 /// What came of a program.
 pub(crate) struct Supervised {
     pub(crate) end: AgentEnd,
     /// The end of what it printed.
     pub(crate) output: String,
+    /// What the program said of itself, where its output is a transcript.
+    pub(crate) report: AgentReport,
 }
 
 /// How often what was printed is said.
@@ -37,12 +50,13 @@ pub(crate) async fn supervise(
     context: &Arc<RunnerContext>,
     record: &AttemptRecord,
     settings: &ExecutorSettings,
-    mut program: RunningProgram,
-    secrets: Vec<String>,
+    watched: Watched,
     stop: &mut watch::Receiver<bool>,
 ) -> Supervised {
+    let mut program = watched.program;
     let mut speech = Speech {
-        output: AgentOutput::new(secrets),
+        output: AgentOutput::new(watched.secrets),
+        transcript: watched.speaks.map(Transcript::new),
         messages: send_messages(context, record),
         heard_at: Instant::now(),
         silence: duration(settings.silence),
@@ -58,9 +72,10 @@ pub(crate) async fn supervise(
         | AgentEnd::Stopped => program.end().await,
     }
     for chunk in program.last_output().await {
-        speech.output.push(&chunk.bytes);
+        speech.push(&chunk.bytes);
     }
-    Supervised { end, output: speech.end() }
+    let report = speech.report();
+    Supervised { end, output: speech.end(), report }
 }
 
 /// Until the program ends, or has to be ended.
@@ -127,6 +142,7 @@ async fn watch_over(
 /// What the program prints, on its way to the run.
 struct Speech {
     output: AgentOutput,
+    transcript: Option<Transcript>,
     /// A server that does not keep up is not waited for: messages are dropped.
     messages: mpsc::Sender<String>,
     heard_at: Instant,
@@ -137,10 +153,25 @@ struct Speech {
 impl Speech {
     fn hear(&mut self, bytes: &[u8]) {
         (self.heard_at, self.is_told_silent) = (Instant::now(), false);
-        self.output.push(bytes);
+        self.push(bytes);
         if self.output.is_much() {
             self.say();
         }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        match &mut self.transcript {
+            None => self.output.push(bytes),
+            Some(transcript) => self.output.push_read(bytes.len(), &transcript.push(bytes)),
+        }
+    }
+
+    /// What the transcript has told, to its last line.
+    fn report(&mut self) -> AgentReport {
+        let Some(transcript) = self.transcript.take() else { return AgentReport::default() };
+        let (part, report) = transcript.finish();
+        self.output.push_read(0, &part);
+        report
     }
 
     fn say(&mut self) {

@@ -50,8 +50,12 @@ impl Programs {
             let words = match &executor.kind {
                 ExecutorKind::Command(words) => words.clone(),
                 ExecutorKind::Scripted(script) => vec![script.clone()],
+                ExecutorKind::Program(program) => program.run.clone(),
             };
             let mut line = words.join(" ");
+            if let ExecutorKind::Program(program) = &executor.kind {
+                line += &format!(" (permissions: {})", program.permissions.name());
+            }
             if !executor.env.is_empty() {
                 line += &format!(" (with {} of your environment)", executor.env.join(", "));
             }

@@ -46,6 +46,25 @@ pub struct WorkspaceRecord {
     /// What the last attempt left uncommitted when it ended without a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptChanges>,
+    /// The conversation of the last attempt, where that ended without a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<AgentSession>,
+}
+
+/// An agent's conversation that can be taken up again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentSession {
+    pub agent: String,
+    pub executor: String,
+    pub session: String,
+}
+
+impl WorkspaceRecord {
+    /// The conversation that this agent can go on with, by this executor.
+    pub(crate) fn session_of(&self, agent: &str, executor: &str) -> Option<String> {
+        let own = |it: &&AgentSession| it.agent == agent && it.executor == executor;
+        self.session.as_ref().filter(own).map(|it| it.session.clone())
+    }
 }
 
 /// Changes that are kept as a commit under a ref.
@@ -185,6 +204,7 @@ impl Workspaces {
             is_worktree: false,
             is_ready: false,
             kept: None,
+            session: None,
         };
         if !self.is_worktree {
             let branch = self.git.branch().await;
@@ -351,10 +371,25 @@ impl Workspaces {
     /// The work went on: what was left before is in it, or was not wanted.
     pub(crate) fn forget_kept(&self, run: Uuid) {
         if let Ok(Some(record)) = self.record(run)
-            && record.kept.is_some()
+            && (record.kept.is_some() || record.session.is_some())
         {
-            // It is only a note for the next attempt.
-            let _ = self.save(&WorkspaceRecord { kept: None, ..record });
+            // They are only notes for the next attempt.
+            let _ = self.save(&WorkspaceRecord { kept: None, session: None, ..record });
+        }
+    }
+
+    pub(crate) fn keep_session(&self, run: Uuid, session: AgentSession) {
+        if let Ok(Some(record)) = self.record(run) {
+            // Without it the next attempt starts over.
+            let _ = self.save(&WorkspaceRecord { session: Some(session), ..record });
+        }
+    }
+
+    /// The folder of the repository that a workspace is a worktree of.
+    pub(crate) async fn git_dir(&self, record: &WorkspaceRecord) -> Option<PathBuf> {
+        match record.is_worktree {
+            true => self.git.at(record.path.clone()).common_dir().await,
+            false => None,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::located::toml;
 use crate::shown::shown;
 use crate::workflow_file::PROFILES;
 
+pub mod agent_program;
 pub(crate) mod checks;
 pub(crate) mod lint;
 pub mod runner;

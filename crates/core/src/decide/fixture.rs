@@ -294,8 +294,12 @@ pub(super) fn record(no: u32, check: &str, verdict: Verdict) -> Command {
     Command::Record(Record { handoff: HandoffNo(no), check, verdict, detail: None })
 }
 
+pub(super) fn lose_until(no: u32, fence: u32, at: Timestamp) -> Command {
+    Command::LoseLease { handoff: HandoffNo(no), fence, reason: None, retry_at: Some(at) }
+}
+
 pub(super) fn lose(no: u32, fence: u32) -> Command {
-    Command::LoseLease { handoff: HandoffNo(no), fence, reason: None }
+    Command::LoseLease { handoff: HandoffNo(no), fence, reason: None, retry_at: None }
 }
 
 pub(super) fn way(way: Way, create: Create) -> Command {

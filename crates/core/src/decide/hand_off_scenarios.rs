@@ -1,6 +1,7 @@
 //! Scenarios: who may hand off, under which profile, which way, and with which fencing token.
 
 use expect_test::{Expect, expect};
+use jiff::SignedDuration;
 
 use super::fixture::*;
 use super::scenarios::{at_review, check_refused};
@@ -243,6 +244,21 @@ fn a_complete_is_no_delegation() {
 fn advice_ends_with_the_work_it_is_about_when_the_operator_goes_elsewhere() {
     let moved = "handoff.superseded handoff.created handoff.completed → offered";
     assert_eq!(cell(&advised(), &goto("implement")), moved);
+}
+
+#[test]
+fn work_whose_agent_is_at_its_rate_limit_waits_for_the_end_of_it_and_no_attempt_is_counted() {
+    let mut tester = in_state(State::Pending);
+    for (no, seconds) in [(2, 3600), (3, 1), (4, 3600), (5, 60), (6, 30 * 24 * 3600)] {
+        tester.does(&accept_with(no, 20));
+        let at = tester.now.checked_add(SignedDuration::from_secs(seconds)).unwrap();
+        tester.does(&lose_until(no, 1, at));
+        let again = tester.run.open_handoff(HandoffNo(no + 1)).unwrap();
+        let most = SignedDuration::from_hours(8 * 24);
+        let expected = at.min(tester.now.checked_add(most).unwrap());
+        assert_eq!((again.attempt, again.held_back_until), (1, Some(expected)));
+        tester.wait_seconds(again.held_back_until.unwrap().duration_since(tester.now).as_secs());
+    }
 }
 
 #[test]

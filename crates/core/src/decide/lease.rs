@@ -81,12 +81,16 @@ pub(super) fn lose_step(draft: &mut Draft<'_>, handoff: &Handoff) {
     }
 }
 
+/// The longest that work waits for its agent to be able to work again.
+const MOST_RETRY_WAIT: SignedDuration = SignedDuration::from_hours(8 * 24);
+
 /// The holder's lease is lost. The work is retried; after the last retry a person is asked.
 pub(super) fn lose(
     draft: &mut Draft<'_>,
     no: HandoffNo,
     fence: u32,
     reason: Option<&Reason>,
+    retry_at: Option<Timestamp>,
 ) -> Result<(), Refusal> {
     let handoff = draft.open_task(no)?;
     if handoff.lease.is_none() {
@@ -104,7 +108,7 @@ pub(super) fn lose(
         return Ok(());
     }
     lose_step(draft, &handoff);
-    let is_last = handoff.attempt > draft.workflow().limits.retries;
+    let is_last = retry_at.is_none() && handoff.attempt > draft.workflow().limits.retries;
     if let (true, Some(detour)) = (is_last, &handoff.detour) {
         draft.done.handoff = Some(detour::ask_a_person(draft, detour, Some(lost), no));
         return Ok(());
@@ -115,11 +119,21 @@ pub(super) fn lose(
         return Ok(());
     }
     let again = Offer::retry(draft, &handoff);
+    let back_off = after_back_off(draft, handoff.attempt);
+    // An attempt that could not begin is not one of the retries.
+    let (attempt, held_back_until) = match retry_at {
+        Some(at) => {
+            let latest = draft.ground.now.checked_add(MOST_RETRY_WAIT).unwrap_or(at);
+            (handoff.attempt, Some(at.min(latest)).max(back_off))
+        }
+        None => (again.attempt, back_off),
+    };
     let again = Offer {
+        attempt,
         // Work that came back is offered with the reason for that: the next holder has to know it.
         reason: again.rework_reason.or(Some(lost)),
         has_lost_lease: true,
-        held_back_until: after_back_off(draft, handoff.attempt),
+        held_back_until,
         ..again
     };
     draft.done.handoff = Some(offer(draft, again));

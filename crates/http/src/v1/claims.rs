@@ -89,8 +89,8 @@ pub(super) async fn claim(
 
 /// Ends a claim without a result: the agent died, hung or handed nothing on.
 ///
-/// The same work is offered again, as after a lost lease; after the last retry a person is asked. Needs
-/// the runner's credential.
+/// The same work is offered again, as after a lost lease; after the last retry a person is asked. With
+/// `retryAt` it waits until then, and the attempt does not count. Needs the runner's credential.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/lost", operation_id = "loseClaim",
     tag = "runner",
     params(HandoffCommandParams),
@@ -103,7 +103,8 @@ pub(super) async fn lose(
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     write.caller.check_runner()?;
     let (fence, reason) = (write.asked.fence, Some(Reason::parse(&write.asked.reason)?));
-    let command = |handoff| Command::LoseLease { handoff, fence, reason };
+    let retry_at = write.asked.retry_at;
+    let command = |handoff| Command::LoseLease { handoff, fence, reason, retry_at };
     on_handoff(&app, &name, &write, command).await
 }
 

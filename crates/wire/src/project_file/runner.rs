@@ -5,6 +5,7 @@ use baton_core::agent::AgentInterface;
 use baton_core::names::AgentId;
 use jiff::SignedDuration;
 
+use super::agent_program::{self, AgentProgram, AgentProgramSettings};
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 use crate::shown::shown;
@@ -20,9 +21,28 @@ pub(crate) const RUNNER_KEYS: &[&str] = &[
     "ports",
     "lease",
 ];
-pub(crate) const EXECUTOR_KEYS: &[&str] =
-    &["kind", "run", "script", "prompt", "timeout", "silence", "env", "at_once", "interface"];
+pub(crate) const EXECUTOR_KEYS: &[&str] = &[
+    "kind",
+    "run",
+    "script",
+    "model",
+    "permissions",
+    "prompt",
+    "timeout",
+    "silence",
+    "env",
+    "at_once",
+    "interface",
+];
 pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once"];
+
+const KIND_WORDS: [(&str, KindWord); 5] = [
+    ("command", KindWord::Command),
+    ("scripted", KindWord::Scripted),
+    ("claude", KindWord::Program(AgentProgram::Claude)),
+    ("codex", KindWord::Program(AgentProgram::Codex)),
+    ("gemini", KindWord::Program(AgentProgram::Gemini)),
+];
 
 /// Stands for every agent that has no section of its own.
 pub const EVERY_AGENT: &str = "*";
@@ -82,6 +102,16 @@ pub enum ExecutorKind {
     Command(Vec<String>),
     /// A script of the project that Baton itself plays.
     Scripted(String),
+    /// A coding agent's own program.
+    Program(AgentProgramSettings),
+}
+
+/// A word that `kind` takes.
+#[derive(Clone, Copy)]
+enum KindWord {
+    Command,
+    Scripted,
+    Program(AgentProgram),
 }
 
 /// How an agent gets its prompt.
@@ -211,20 +241,32 @@ fn executor(name: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<
         field.problem("bad_name", message, problems);
         return None;
     }
-    let kinds = [("command", true), ("scripted", false)];
-    let is_command = fields.required("kind", problems)?.choice(&kinds, problems)?;
-    let kind = if is_command {
-        let words = fields.required("run", problems).and_then(|it| command(&it, problems));
-        if let Some(it) = fields.get("script") {
-            it.problem("not_both", "is for the kind `scripted`", problems);
+    let word = fields.required("kind", problems)?.choice(&KIND_WORDS, problems)?;
+    for (key, is_right, right) in [
+        ("script", matches!(word, KindWord::Scripted), "the kind `scripted`"),
+        ("run", !matches!(word, KindWord::Scripted), "kinds that start a program"),
+        ("prompt", matches!(word, KindWord::Command), "the kind `command`"),
+        ("model", matches!(word, KindWord::Program(_)), "`claude`, `codex` and `gemini`"),
+        ("permissions", matches!(word, KindWord::Program(_)), "`claude`, `codex` and `gemini`"),
+    ] {
+        if let Some(it) = fields.get(key).filter(|_| !is_right) {
+            it.problem("not_both", format!("is for {right}"), problems);
         }
-        ExecutorKind::Command(words?)
-    } else {
-        let script = fields.required("script", problems).and_then(|it| file(&it, problems));
-        if let Some(it) = fields.get("run") {
-            it.problem("not_both", "is for the kind `command`", problems);
+    }
+    let (kind, usual_interface) = match word {
+        KindWord::Command => {
+            let words = fields.required("run", problems).and_then(|it| command(&it, problems));
+            (ExecutorKind::Command(words?), AgentInterface::default())
         }
-        ExecutorKind::Scripted(script?)
+        KindWord::Scripted => {
+            let script = fields.required("script", problems).and_then(|it| file(&it, problems));
+            (ExecutorKind::Scripted(script?), AgentInterface::default())
+        }
+        // A printed block needs no permission and no network.
+        KindWord::Program(program) => {
+            let settings = agent_program::settings(program, &fields, problems);
+            (ExecutorKind::Program(settings?), AgentInterface::Block)
+        }
     };
     let deliveries = [("stdin", PromptDelivery::Stdin), ("file", PromptDelivery::File)];
     let prompt = fields.get("prompt").and_then(|it| it.choice(&deliveries, problems));
@@ -249,7 +291,7 @@ fn executor(name: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<
         silence,
         env,
         at_once: fields.get("at_once").and_then(|it| count(&it, problems)),
-        interface: interface.unwrap_or_default(),
+        interface: interface.unwrap_or(usual_interface),
     })
 }
 
@@ -301,7 +343,7 @@ fn count(field: &FieldAt<'_>, problems: &mut Problems) -> Option<usize> {
     field.whole_number(1..=MOST_AT_ONCE, problems).and_then(|it| usize::try_from(it).ok())
 }
 
-fn command(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+pub(super) fn command(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let words = field.list(problems);
     if words.is_empty() || words.len() > MOST_WORDS {
         let message = format!(

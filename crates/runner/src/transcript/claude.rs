@@ -1,0 +1,65 @@
+//! `claude -p --output-format stream-json --verbose`.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{AgentReport, AgentUsage, TranscriptPart, count, first_of, is_rate_limit, text};
+
+const TOOL_SUBJECTS: [&str; 6] = ["command", "file_path", "path", "pattern", "url", "description"];
+
+pub(super) fn read(object: &Value, report: &mut AgentReport, part: &mut TranscriptPart) {
+    match text(object, "/type") {
+        "system" => {
+            let session = text(object, "/session_id");
+            if !session.is_empty() {
+                report.session = Some(session.to_owned());
+            }
+        }
+        "assistant" if object["is_api_error_message"] == true => {
+            let message = text(object, "/message/content/0/text");
+            part.show(message);
+            if text(object, "/error") == "rate_limit" || is_rate_limit(message) {
+                report.limited(message, None);
+            }
+        }
+        "assistant" => {
+            for block in object["message"]["content"].as_array().into_iter().flatten() {
+                match text(block, "/type") {
+                    "text" => part.say(text(block, "/text")),
+                    "tool_use" => {
+                        let subject = first_of(&block["input"], &TOOL_SUBJECTS);
+                        part.use_tool(text(block, "/name"), &subject);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        "rate_limit_event" if text(object, "/rate_limit_info/status") == "rejected" => {
+            let until = object["rate_limit_info"]["resetsAt"].as_i64();
+            let until = until.and_then(|it| Timestamp::from_second(it).ok());
+            report.limited("the rate limit of the account is reached", until);
+        }
+        "result" => result(object, report, part),
+        _ => {}
+    }
+}
+
+fn result(object: &Value, report: &mut AgentReport, part: &mut TranscriptPart) {
+    let usage = &object["usage"];
+    let input = ["/input_tokens", "/cache_creation_input_tokens", "/cache_read_input_tokens"];
+    report.usage = AgentUsage {
+        input_tokens: input.iter().map(|it| count(usage, it)).sum(),
+        output_tokens: count(usage, "/output_tokens"),
+        cost_usd: object["total_cost_usd"].as_f64(),
+    };
+    report.n_denied = object["permission_denials"].as_array().map_or(0, Vec::len);
+    let message = text(object, "/result");
+    if object["is_error"] == true {
+        if object["api_error_status"] == 429 || is_rate_limit(message) {
+            report.limited(message, None);
+        }
+    } else {
+        // The last words once more: they alone hold the result where nothing else was said.
+        part.add_words(message);
+    }
+}
