@@ -9,6 +9,7 @@ use crate::cargo::{self, DependencyKind, DependencySource, Package};
 const MAY_USE: &[MayUse] = &[
     MayUse { name: "baton-core", code: &[], tests: &[] },
     MayUse { name: "baton-files", code: &[], tests: &[] },
+    MayUse { name: "baton-fake-model", code: &[], tests: &[] },
     MayUse { name: "baton-hostile", code: &[], tests: &[] },
     MayUse { name: "baton-wire", code: &["baton-core"], tests: &["baton-hostile"] },
     MayUse { name: "baton-api", code: &["baton-core", "baton-wire"], tests: &[] },
@@ -63,7 +64,7 @@ const MAY_USE: &[MayUse] = &[
         code: &["baton-api", "baton-core", "baton-files", "baton-wire"],
         tests: &[],
     },
-    MayUse { name: "baton-cli", code: EVERYTHING, tests: &["baton-hostile"] },
+    MayUse { name: "baton-cli", code: EVERYTHING, tests: &["baton-fake-model", "baton-hostile"] },
     MayUse { name: "baton-load", code: FOR_LOAD, tests: &[] },
     MayUse { name: "xtask", code: &[], tests: &[] },
 ];

@@ -2,6 +2,7 @@
 
 mod agents;
 mod killed;
+mod programs;
 mod scripted;
 mod trouble;
 mod trusted;

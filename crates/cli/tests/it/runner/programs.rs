@@ -1,0 +1,245 @@
+//! Real coding agents, on a scripted model: they get Baton's prompt, use their own tools in the worktree, and
+//! hand on by a printed block. `cargo xtask test` runs these with `BATON_TEST_AGENTS=1`, which installs the
+//! programs; they are left out otherwise.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use baton_fake_model::{Conversation, FakeModel, ModelStep};
+use serde_json::{Value, json};
+
+use super::{Workshop, text};
+use crate::serve::Served;
+
+/// A workshop whose agents are real programs, and their model.
+struct RealAgents {
+    workshop: Workshop,
+    model: FakeModel,
+    home: tempfile::TempDir,
+}
+
+/// The folder into which `cargo xtask test` installs the programs.
+fn program(name: &str) -> PathBuf {
+    let folder = std::env::var_os("BATON_AGENT_PROGRAMS").expect("BATON_AGENT_PROGRAMS is set");
+    let path = PathBuf::from(folder).join("node_modules/.bin").join(name);
+    assert!(path.exists(), "{} is not installed", path.display());
+    path
+}
+
+impl RealAgents {
+    /// `agents`: the section of every agent.
+    fn new(agents: &str, script: impl Fn(&Conversation) -> ModelStep + Send + Sync + 'static) -> Self {
+        let model = FakeModel::start(script);
+        let workshop = Workshop::new("curl", "");
+        let url = model.url();
+        let (claude, codex) = (program("claude"), program("codex"));
+        let provider = format!(
+            "model_providers.fake={{name='fake',base_url='{url}/v1',wire_api='responses',\
+             env_key='FAKE_KEY',request_max_retries=0,stream_max_retries=0}}"
+        );
+        let settings = format!(
+            "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"2s\"\n\
+             [runner.env]\nANTHROPIC_BASE_URL = \"{url}\"\nDISABLE_AUTOUPDATER = \"1\"\n\
+             CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC = \"1\"\nCLAUDE_CODE_MAX_RETRIES = \"0\"\n\
+             [executors.claude]\nkind = \"claude\"\nrun = [{claude:?}]\nenv = [\"ANTHROPIC_API_KEY\"]\n\
+             timeout = \"60s\"\n\
+             [executors.codex]\nkind = \"codex\"\nmodel = \"fake-1\"\nenv = [\"FAKE_KEY\"]\n\
+             run = [{codex:?}, \"-c\", \"model_provider=fake\", \"-c\", {provider:?}]\ntimeout = \"60s\"\n\
+             {agents}"
+        );
+        workshop.write(".baton/baton.toml", &settings);
+        workshop.commit("Use real agents");
+        workshop.ok(&["trust", "--yes"]);
+        Self { workshop, model, home: tempfile::tempdir().unwrap() }
+    }
+
+    fn serves(&self) -> Served {
+        let mut command = self.workshop.command(&["serve", "--listen", "127.0.0.1:0"]);
+        self.environment(&mut command);
+        Served::listening(command)
+    }
+
+    /// A home without logins or settings of the user's.
+    fn environment(&self, command: &mut Command) {
+        command.env("HOME", self.home.path());
+        command.env("ANTHROPIC_API_KEY", "key-of-anthropic").env("FAKE_KEY", "key-of-openai");
+    }
+}
+
+/// Which agent a conversation is with.
+fn agent(conversation: &Conversation) -> &str {
+    let (_, rest) = conversation.text.split_once("You are `").expect("a prompt of Baton's");
+    rest.split_once('`').map_or(rest, |it| it.0)
+}
+
+/// The block with which an agent of the story pipeline hands on.
+fn block(agent: &str) -> String {
+    let discoveries = json!({"learnings": ["The greeting is read at start"],
+        "gotchas": ["No newline, no greeting"], "decisions": ["One file instead of a table"]});
+    let (to, payload) = match agent {
+        "analyst" => (
+            "implementer",
+            json!({"plan": "1. Write src/app.txt. 2. Check that it greets.", "risks": ["A typo"],
+                "files_to_modify": ["README.md"], "approach": "One file, so that it can be tested alone",
+                "questions_resolved": true}),
+        ),
+        "implementer" => (
+            "reviewer",
+            json!({"summary": "src/app.txt greets; 1 test covers it", "files_changed": ["src/app.txt"],
+                "tests_added": true, "build_passes": true, "discoveries": discoveries}),
+        ),
+        "reviewer" => (
+            "refactorer",
+            json!({"approved": true, "summary": "src/app.txt greets as the plan says",
+                "review_notes": "Read src/app.txt and ran its test: both good",
+                "files_changed": ["src/app.txt"], "discoveries": discoveries}),
+        ),
+        "refactorer" => (
+            "documenter",
+            json!({"refactored": false, "files_changed": ["src/app.txt"], "discoveries": discoveries,
+                "refactor_summary": "src/app.txt has one line, and stays as it is"}),
+        ),
+        "documenter" => (
+            "orchestrator",
+            json!({"learnings_added": 1, "gotchas_added": 1, "docs_updated": true,
+                "notes": "README.md says where the greeting is"}),
+        ),
+        other => panic!("no such agent: {other}"),
+    };
+    let request = json!({"action": "create", "storyId": "s1", "fromAgent": agent, "toAgent": to,
+        "payload": payload});
+    format!("I am done, and hand on.\n\n```json\n{request}\n```\n")
+}
+
+/// The implementer writes a file and commits it; all hand on by a block.
+fn works(conversation: &Conversation) -> ModelStep {
+    let agent = agent(conversation);
+    let is_claude = conversation.key.contains("anthropic");
+    let run = |line: &str| match is_claude {
+        true => ModelStep::Tool {
+            name: "Bash".to_owned(),
+            input: json!({"command": line, "description": "Do the work"}),
+        },
+        false => ModelStep::Tool { name: "exec_command".to_owned(), input: json!({"cmd": line}) },
+    };
+    let commit = "git commit -q -m \"Add the greeting\"";
+    match (agent, conversation.n_results, is_claude) {
+        ("implementer", 0, true) => ModelStep::Tool {
+            name: "Write".to_owned(),
+            input: json!({"file_path": "src/app.txt", "content": "hello\n"}),
+        },
+        ("implementer", 1, true) => run("git add -A"),
+        ("implementer", 2, true) => run(commit),
+        ("implementer", 0, false) => {
+            run(&format!("mkdir -p src && echo hello > src/app.txt && git add -A && {commit}"))
+        }
+        _ => ModelStep::Text(block(agent)),
+    }
+}
+
+fn messages(workshop: &Workshop) -> String {
+    let run = workshop.json(&["run", "show", "s1"]);
+    run["messages"].as_array().into_iter().flatten().map(|it| format!("{}\n", text(it, "text"))).collect()
+}
+
+/// The pipeline is completed, and the commit is on the branch; nothing of the keys is anywhere.
+#[track_caller]
+fn check_completed(agents: &RealAgents) -> Vec<Value> {
+    let workshop = &agents.workshop;
+    workshop.until_completed("s1");
+    let log = workshop.git(&["log", "--format=%s", "feat/story-s1"]);
+    assert_eq!(log.lines().filter(|it| *it == "Add the greeting").count(), 1, "{log}");
+    let data = workshop.path().join(".baton/data");
+    for key in ["key-of-anthropic", "key-of-openai"] {
+        let found = Command::new("grep").args(["-rl", key]).arg(&data).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{key} is stored");
+    }
+    workshop.handoffs("s1")
+}
+
+#[test]
+fn claude_code_completes_a_pipeline() {
+    let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\"]\n", works);
+    let _served = agents.serves();
+    agents.workshop.start("s1");
+    check_completed(&agents);
+    let messages = messages(&agents.workshop);
+    assert!(messages.contains("[Write]") && messages.contains("src/app.txt"), "{messages}");
+    assert!(messages.contains("tokens in"), "{messages}");
+}
+
+#[test]
+fn codex_completes_a_pipeline() {
+    let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"codex\"]\n", works);
+    let _served = agents.serves();
+    agents.workshop.start("s1");
+    check_completed(&agents);
+    assert!(messages(&agents.workshop).contains("[command]"), "{}", messages(&agents.workshop));
+}
+
+#[test]
+fn at_a_rate_limit_the_next_program_goes_on_with_the_same_package() {
+    let script = |it: &Conversation| match it.key.contains("anthropic") {
+        true => ModelStep::RateLimited { resets_at: 1_900_000_000 },
+        false => works(it),
+    };
+    let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\", \"codex\"]\n", script);
+    let _served = agents.serves();
+    agents.workshop.start("s1");
+    let handoffs = check_completed(&agents);
+    assert!(handoffs.iter().all(|it| it["attempt"] == 1), "{handoffs:?}");
+    let messages = messages(&agents.workshop);
+    assert!(messages.contains("`codex` goes on with the same package and workspace"), "{messages}");
+}
+
+#[test]
+fn where_every_program_is_at_its_limit_the_work_waits_for_the_first_to_end() {
+    let script = |_: &Conversation| ModelStep::RateLimited { resets_at: 4_000_000_000 };
+    let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\", \"codex\"]\n", script);
+    let _served = agents.serves();
+    agents.workshop.start("s1");
+    let run = agents.workshop.until("s1", "it waits", |it| it["baton"]["state"] == "parked");
+    assert_eq!(run["status"], "open", "{run}");
+    let handoffs = agents.workshop.handoffs("s1");
+    assert!(handoffs.iter().all(|it| it["attempt"] == 1), "{handoffs:?}");
+}
+
+#[test]
+fn a_program_that_is_killed_goes_on_with_its_conversation() {
+    let is_killed = Arc::new(AtomicBool::new(false));
+    let has_hung = is_killed.clone();
+    let script = move |it: &Conversation| {
+        let is_first = agent(it) == "implementer" && it.n_results == 1;
+        match is_first && !has_hung.swap(true, Ordering::SeqCst) {
+            true => ModelStep::Silence,
+            false => works(it),
+        }
+    };
+    let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\"]\n", script);
+    let _served = agents.serves();
+    agents.workshop.start("s1");
+    agents.workshop.until("s1", "the model is silent", |_| is_killed.load(Ordering::SeqCst));
+    let record = attempt_record(&agents.workshop, "implementer");
+    let pid = record["process"]["pid"].as_i64().unwrap().to_string();
+    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    check_completed(&agents);
+    let seen = agents.model.seen();
+    let last = seen.iter().rfind(|it| agent(it) == "implementer").unwrap();
+    assert!(last.text.contains("You were interrupted"), "{}", last.text);
+    assert!(last.n_results >= 3, "its first answer is still in the conversation: {}", last.n_results);
+}
+
+/// The newest attempt of an agent, as the runner has it on disk.
+fn attempt_record(workshop: &Workshop, agent: &str) -> Value {
+    let attempts = workshop.path().join(".baton/data/runner/attempts");
+    let folders = std::fs::read_dir(attempts).unwrap().map(|it| it.unwrap().path());
+    let records = folders.filter_map(|it| {
+        let text = std::fs::read_to_string(it.join("attempt.json")).ok()?;
+        serde_json::from_str::<Value>(&text).ok()
+    });
+    let mut own: Vec<Value> = records.filter(|it| it["agent"] == agent).collect();
+    own.sort_by_key(|it| it["number"].as_u64());
+    own.pop().unwrap()
+}
