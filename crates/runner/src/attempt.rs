@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::RunnerContext;
 use crate::client::ApiFailure;
-use crate::executor::{AttemptBrief, executor};
+use crate::executor::{AttemptBrief, Executor, executor};
 use crate::process::{RunningProgram, end_orphans};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, PROMPT, WRITTEN};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
@@ -191,11 +191,18 @@ impl AttemptRun {
         self.record.executor = Some(settings.name.clone());
         self.record.package_hash.clone_from(&prompt.package_hash);
         let mut session = workspace.session_of(&self.record.agent, &settings.name);
+        let executor = executor(settings, &self.context.project, &self.context.program);
+        let commits_itself = executor.can_commit() || !workspace.is_worktree;
         let mut text = prompt.text + &note(workspace, session.as_deref());
+        if !commits_itself {
+            text += "\n\n# Do not commit\n\nYou cannot write to the repository's own folder. Leave your changes in \
+                     the files: they are committed for you when you have handed on.\n";
+        }
         for round in 1.. {
             self.record.round = round;
             self.record.prompt_hash = Some(Hash::of(text.as_bytes()).to_string());
-            let ended = match self.play(settings, workspace, &text, session.clone()).await? {
+            let how = (settings, executor.as_ref());
+            let ended = match self.play(how, workspace, &text, session.clone()).await? {
                 Ok(ended) => ended,
                 Err(error) => {
                     let why = format!("could not be started: {error}");
@@ -206,6 +213,9 @@ impl AttemptRun {
             (self.record.end, self.record.report) = (Some(ended.end), ended.report);
             self.reach(AttemptStage::AgentFinished)?;
             self.tell_usage(settings);
+            if !commits_itself {
+                self.keep_alive(self.commit(workspace)).await;
+            }
             match self.result(&ended.output).await? {
                 ResultOrCorrection::Result(AttemptResult::Failed(why)) => {
                     return Ok(match self.limited() {
@@ -236,7 +246,7 @@ impl AttemptRun {
     /// Starts the program and waits for its end.
     async fn play(
         &mut self,
-        settings: &ExecutorSettings,
+        (settings, executor): (&ExecutorSettings, &dyn Executor),
         workspace: &WorkspaceRecord,
         prompt: &str,
         session: Option<String>,
@@ -251,9 +261,7 @@ impl AttemptRun {
             prompt_file: folder.real_path()?.join(PROMPT),
             interface: settings.interface,
             session,
-            git_dir: self.context.workspaces.git_dir(workspace).await,
         };
-        let executor = executor(settings, &self.context.project, &self.context.program);
         let spec = executor.program(brief);
         let program = match RunningProgram::start(&spec) {
             Ok(program) => program,
@@ -493,6 +501,25 @@ impl AttemptRun {
         if let Err(error) = self.context.client.lose(&self.record.key, reason, retry_at).await {
             let code = error.code().unwrap_or("unreachable").to_owned();
             tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
+        }
+    }
+
+    /// For a program whose sandbox keeps it from committing.
+    async fn commit(&self, workspace: &WorkspaceRecord) {
+        let record = &self.record;
+        let message = format!("Work of {} on {} ({})", record.agent, record.story, record.label);
+        match self.context.workspaces.commit(workspace, &message).await {
+            Ok(Some(commit)) => {
+                self.say(format!("what `{}` changed is committed as {commit}", record.agent)).await;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.say(format!(
+                    "what `{}` changed could not be committed: {error}",
+                    record.agent
+                ))
+                .await;
+            }
         }
     }
 

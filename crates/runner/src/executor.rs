@@ -34,8 +34,6 @@ pub(crate) struct AttemptBrief<'a> {
     pub(crate) interface: AgentInterface,
     /// The conversation to go on with, where the program can.
     pub(crate) session: Option<String>,
-    /// The folder of the repository that the workspace belongs to.
-    pub(crate) git_dir: Option<PathBuf>,
 }
 
 /// Turns a brief into a program to start.
@@ -45,6 +43,11 @@ pub(crate) trait Executor: Send + Sync {
     /// The program whose output is a transcript in its own form; any other output is the agent's words.
     fn transcript(&self) -> Option<AgentProgram> {
         None
+    }
+
+    /// False where the program's own sandbox keeps it from committing: Baton does that for it.
+    fn can_commit(&self) -> bool {
+        true
     }
 }
 

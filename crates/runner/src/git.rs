@@ -85,12 +85,6 @@ impl GitFolder {
         text.is_ok_and(|it| it.trim() == "initializing")
     }
 
-    /// The folder of the repository itself, which a worktree is outside of.
-    pub(crate) async fn common_dir(&self) -> Option<PathBuf> {
-        let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        self.text(args).await.ok().map(PathBuf::from)
-    }
-
     pub(crate) async fn branch(&self) -> Option<String> {
         self.text(["symbolic-ref", "--short", "--quiet", "HEAD"]).await.ok()
     }
@@ -176,9 +170,16 @@ impl GitFolder {
         Ok(commit)
     }
 
-    /// Commits everything that has changed; the short name of the commit.
-    pub(crate) async fn commit_all(&self, message: &str) -> Result<String, GitError> {
-        self.text(["add", "--all", "--", "."]).await?;
+    /// Commits everything that has changed, but for these files; the short name of the commit. It fails
+    /// where nothing has.
+    pub(crate) async fn commit_all(
+        &self,
+        message: &str,
+        left_out: &[String],
+    ) -> Result<String, GitError> {
+        let left_out = left_out.iter().map(|it| format!(":(exclude,top,literal){it}"));
+        let all = ["add", "--all", "--", "."].map(str::to_owned);
+        self.text(all.into_iter().chain(left_out)).await?;
         self.text(["commit", "--quiet", "--no-verify", "-m", message]).await?;
         self.text(["rev-parse", "--short", "HEAD"]).await
     }

@@ -385,12 +385,18 @@ impl Workspaces {
         }
     }
 
-    /// The folder of the repository that a workspace is a worktree of.
-    pub(crate) async fn git_dir(&self, record: &WorkspaceRecord) -> Option<PathBuf> {
-        match record.is_worktree {
-            true => self.git.at(record.path.clone()).common_dir().await,
-            false => None,
+    /// Commits what an agent has changed in its worktree, but for files that were copied there for it;
+    /// `None` where that is nothing.
+    pub(crate) async fn commit(
+        &self,
+        record: &WorkspaceRecord,
+        message: &str,
+    ) -> Result<Option<String>, WorkspaceError> {
+        let git = self.git.at(record.path.clone());
+        if !record.is_worktree || !git.is_top().await || !git.is_dirty().await? {
+            return Ok(None);
         }
+        Ok(Some(git.commit_all(message, &self.settings.env_files).await?))
     }
 
     /// Removes the workspace of a run; what is not committed is kept under a ref first. Branches stay.

@@ -23,11 +23,6 @@ impl Executor for CodexExecutor {
         let mut set = |setting: String| args.extend(["-c".into(), setting.into()]);
         set("approval_policy=\"never\"".to_owned());
         if self.0.permissions == AgentPermissions::Edit {
-            // The repository of a worktree is outside of it, and a commit writes to it.
-            if let Some(git_dir) = brief.git_dir.as_deref().and_then(|it| it.to_str()) {
-                let list = toml_list(git_dir);
-                set(format!("sandbox_workspace_write.writable_roots={list}"));
-            }
             match brief.interface {
                 AgentInterface::Block => {}
                 AgentInterface::Curl | AgentInterface::Cli => {
@@ -49,9 +44,12 @@ impl Executor for CodexExecutor {
     fn transcript(&self) -> Option<AgentProgram> {
         Some(AgentProgram::Codex)
     }
-}
 
-/// A list of one text in TOML, which escapes as JSON does.
-fn toml_list(text: &str) -> String {
-    serde_json::Value::from(vec![text]).to_string()
+    /// Its sandbox leaves a repository's own folder read-only.
+    fn can_commit(&self) -> bool {
+        match self.0.permissions {
+            AgentPermissions::Edit => false,
+            AgentPermissions::Read | AgentPermissions::All => true,
+        }
+    }
 }
