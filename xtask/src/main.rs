@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a command line speaks on both")]
 #![expect(clippy::disallowed_methods, reason = "its files are those of this repository")]
 
+mod agents;
 mod api;
 mod bench;
 mod browser;

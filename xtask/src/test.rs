@@ -18,6 +18,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "tests", run: tests },
     Stage { name: "api", run: api },
     Stage { name: "page", run: page },
+    Stage { name: "agents", run: agents },
     Stage { name: "doc tests", run: doc_tests },
     Stage { name: "documentation", run: documentation },
     Stage { name: "dependencies", run: dependencies },
@@ -41,6 +42,7 @@ fn tools() -> Result<Passed> {
     DENY.ensure_installed()?;
     crate::api::ensure_installed()?;
     crate::browser::ensure_installed()?;
+    crate::agents::ensure_installed()?;
     Ok(None)
 }
 
@@ -78,6 +80,10 @@ fn api() -> Result<Passed> {
 
 fn page() -> Result<Passed> {
     crate::page::check().map(Some)
+}
+
+fn agents() -> Result<Passed> {
+    crate::agents::check().map(Some)
 }
 
 fn doc_tests() -> Result<Passed> {

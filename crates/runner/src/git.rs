@@ -170,16 +170,16 @@ impl GitFolder {
         Ok(commit)
     }
 
-    /// Commits everything that has changed, but for these files; the short name of the commit. It fails
-    /// where nothing has.
-    pub(crate) async fn commit_all(
-        &self,
-        message: &str,
-        left_out: &[String],
-    ) -> Result<String, GitError> {
+    /// Stages everything that has changed, but for these files. True if that is anything.
+    pub(crate) async fn stage_all(&self, left_out: &[String]) -> Result<bool, GitError> {
         let left_out = left_out.iter().map(|it| format!(":(exclude,top,literal){it}"));
         let all = ["add", "--all", "--", "."].map(str::to_owned);
         self.text(all.into_iter().chain(left_out)).await?;
+        Ok(!self.text(["diff", "--cached", "--name-only"]).await?.is_empty())
+    }
+
+    /// Commits what is staged; the short name of the commit. It fails where that is nothing.
+    pub(crate) async fn commit(&self, message: &str) -> Result<String, GitError> {
         self.text(["commit", "--quiet", "--no-verify", "-m", message]).await?;
         self.text(["rev-parse", "--short", "HEAD"]).await
     }

@@ -143,7 +143,8 @@ impl Player {
             }
             ScriptedAction::Commit(message) => {
                 let git = GitFolder::new(self.context.folder.clone(), &self.context.env);
-                let commit = git.commit_all(message, &[]).await?;
+                git.stage_all(&[]).await?;
+                let commit = git.commit(message).await?;
                 say(out, &format!("committed {commit}: {message}"))?;
             }
             ScriptedAction::HandOn(handoff) => self.hand_on(handoff, out).await?,

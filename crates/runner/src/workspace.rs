@@ -393,10 +393,11 @@ impl Workspaces {
         message: &str,
     ) -> Result<Option<String>, WorkspaceError> {
         let git = self.git.at(record.path.clone());
-        if !record.is_worktree || !git.is_top().await || !git.is_dirty().await? {
+        let is_own = record.is_worktree && git.is_top().await;
+        if !is_own || !git.stage_all(&self.settings.env_files).await? {
             return Ok(None);
         }
-        Ok(Some(git.commit_all(message, &self.settings.env_files).await?))
+        Ok(Some(git.commit(message).await?))
     }
 
     /// Removes the workspace of a run; what is not committed is kept under a ref first. Branches stay.
