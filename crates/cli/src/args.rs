@@ -375,6 +375,8 @@ pub(crate) enum AgentCommand {
         #[arg(value_name = "AGENT|FILE")]
         id: Option<String>,
     },
+    /// Find the coding agents that are installed here: Claude Code, Codex, Gemini CLI
+    Detect,
     /// Write the file of a new agent
     New {
         /// The new agent's id: lower-case letters and digits, joined by `-`

@@ -59,7 +59,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Watch(watch) => watch::run(&cli, watch).await,
         CliCommand::Open(open) => open::run(&cli, open).await,
         CliCommand::Workflow(verb) => workflow::run(&cli, verb).await,
-        CliCommand::Agent(verb) => agent::run(&cli, verb),
+        CliCommand::Agent(verb) => agent::run(&cli, verb).await,
         CliCommand::Doctor => doctor::run(&cli).await,
         CliCommand::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
         CliCommand::Recover(args) => recover::run(&cli, args).await,

@@ -7,6 +7,7 @@
 mod attempt;
 mod branch;
 mod client;
+mod detect;
 mod dispatch;
 mod executor;
 mod git;
@@ -31,6 +32,7 @@ use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
 use baton_wire::project_file::runner::{ExecutorSettings, RunnerSettings};
 use jiff::Timestamp;
 
+pub use crate::detect::{DetectedProgram, ProgramLogin, detect};
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
 pub use crate::record::AttemptStage;
 pub use crate::status::{AttemptStatus, RunnerStatus, status};

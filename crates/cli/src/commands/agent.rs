@@ -1,4 +1,6 @@
-//! `baton agent`: list, show, check, new.
+//! `baton agent`: list, show, check, new, detect.
+
+mod detect;
 
 use std::path::Path;
 
@@ -18,18 +20,20 @@ use crate::named_file;
 use crate::project::{BUILT_IN, FOLDER, LoadedFiles, Project, parsed, tell_left_out};
 use crate::show::{self, OutputFormat};
 
-pub(crate) fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
+pub(crate) async fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
     let project = match verb {
         AgentCommand::New { .. } => Project::find(cli.project.as_deref())?,
-        AgentCommand::List | AgentCommand::Show { .. } | AgentCommand::Check { .. } => {
-            Project::find_or_bare(cli.project.as_deref())?
-        }
+        AgentCommand::List
+        | AgentCommand::Show { .. }
+        | AgentCommand::Check { .. }
+        | AgentCommand::Detect => Project::find_or_bare(cli.project.as_deref())?,
     };
     match verb {
         AgentCommand::List => list(cli, &project),
         AgentCommand::Show { id } => show_one(cli, &project, id),
         AgentCommand::Check { id } => check(cli, &project, id.as_deref()),
         AgentCommand::New { id, description } => new(&project, id, description),
+        AgentCommand::Detect => detect::run(cli).await,
     }
 }
 
