@@ -1,21 +1,24 @@
 //! One attempt, from the claim to the result. Each stage is on disk before the next begins.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_api::Claim;
 use baton_core::hash::Hash;
-use baton_files::{Dir, FileError, FileMode};
-use baton_wire::project_file::runner::ExecutorSettings;
+use baton_files::{Dir, FileError, FileMode, fail_point};
+use baton_wire::project_file::runner::{ExecutorKind, ExecutorSettings};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::RunnerContext;
 use crate::client::ApiFailure;
 use crate::executor::{AttemptBrief, executor};
 use crate::process::{RunningProgram, end_orphans};
-use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, PROMPT, WRITTEN};
+use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
 use crate::supervise::{Supervised, supervise};
+use crate::trust::foreign_file;
 use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord};
 
 /// Why an attempt did not come to a result.
@@ -33,6 +36,11 @@ pub(crate) enum AttemptFailure {
         "what would be started has changed since it was trusted; `baton trust` shows the difference"
     )]
     Untrusted,
+    #[error(
+        "`{}` in the workspace is not the one in the project that was trusted, and would be started from there",
+        .0.display()
+    )]
+    ForeignFile(PathBuf),
 }
 
 /// How an attempt ended.
@@ -50,27 +58,39 @@ enum AttemptResult {
 /// A handoff that was interrupted so often by the runner's own end is a failure.
 const MOST_INTERRUPTIONS: usize = 3;
 const MOST_OUTPUT_BYTES: u64 = 16 << 20;
+const MOST_SAYING: Duration = Duration::from_secs(2);
 
 /// Works on a claim until its result is taken.
 pub(crate) async fn work(context: Arc<RunnerContext>, claim: Claim, stop: watch::Receiver<bool>) {
     let record = AttemptRecord::new(&claim);
     let turn = context.turns.of(record.run);
-    let mut attempt = AttemptRun { context, record, stop };
+    let mut attempt = AttemptRun { context, record, stop, said: None };
+    attempt.pass("answered");
     let _turn = attempt.keep_alive(turn.begin()).await;
     let result = attempt.begin().await;
     attempt.finish(result).await;
 }
 
+/// An attempt that an earlier runner left.
+pub(crate) struct LeftAttempt {
+    pub(crate) record: AttemptRecord,
+    /// How many attempts at the same handoff there are in the records.
+    pub(crate) n_before: usize,
+    /// How many of its processes were still there.
+    pub(crate) n_ended: usize,
+}
+
 /// Takes up an attempt that an earlier runner left: goes on after *agent finished*, else gives the work
-/// back. Its orphaned processes are ended first.
+/// back. Its orphaned processes are ended already.
 pub(crate) async fn take_up(
     context: Arc<RunnerContext>,
-    record: AttemptRecord,
-    n_before: usize,
+    left: LeftAttempt,
     stop: watch::Receiver<bool>,
 ) {
-    let mut attempt = AttemptRun { context, record, stop };
-    let n_ended = end_orphans(attempt.record.process, &attempt.record.key.token);
+    let LeftAttempt { record, n_before, n_ended } = left;
+    let turn = context.turns.of(record.run);
+    let mut attempt = AttemptRun { context, record, stop, said: None };
+    let _turn = attempt.keep_alive(turn.begin()).await;
     if n_ended > 0 {
         let text =
             format!("{n_ended} processes of the attempt before were still there, and are ended");
@@ -95,19 +115,23 @@ struct AttemptRun {
     context: Arc<RunnerContext>,
     record: AttemptRecord,
     stop: watch::Receiver<bool>,
+    /// Done when everything that the agent printed is said on the run.
+    said: Option<JoinHandle<()>>,
 }
 
 impl AttemptRun {
     async fn begin(&mut self) -> Result<AttemptResult, AttemptFailure> {
-        self.record.save(&self.context.state)?;
+        self.reach(AttemptStage::Claimed)?;
         let workspace = self.workspace().await?;
         self.reach(AttemptStage::WorkspaceReady)?;
         let settings = self.executors();
         let mut why = "this agent has none".to_owned();
         for settings in settings {
+            let _permit = self.keep_alive(self.context.permits.begin(&settings.name)).await;
             if !self.context.is_trusted() {
                 return Err(AttemptFailure::Untrusted);
             }
+            self.check_files(&settings, &workspace)?;
             match self.run_with(&settings, &workspace).await? {
                 Ok(result) => return Ok(result),
                 Err(error) => why = format!("`{}`: {error}", settings.name),
@@ -116,8 +140,20 @@ impl AttemptRun {
         Err(AttemptFailure::Start(why))
     }
 
+    /// What the program would take from its workspace is what was trusted.
+    fn check_files(
+        &self,
+        settings: &ExecutorSettings,
+        workspace: &WorkspaceRecord,
+    ) -> Result<(), AttemptFailure> {
+        let ExecutorKind::Command(words) = &settings.kind else { return Ok(()) };
+        let (project, own) = (&self.context.project, &self.context.settings.env);
+        let foreign = foreign_file(project, &Dir::open(&workspace.path)?, words, own);
+        foreign.map_or(Ok(()), |file| Err(AttemptFailure::ForeignFile(file)))
+    }
+
     async fn workspace(&self) -> Result<WorkspaceRecord, AttemptFailure> {
-        let story = self.context.client.story(&self.record.story).await?;
+        let story = self.keep_alive(self.context.client.story(&self.record.story)).await?;
         let prepare = self.keep_alive(self.context.workspaces.prepare(
             self.record.run,
             self.record.run_number,
@@ -126,7 +162,8 @@ impl AttemptRun {
         let workspace = prepare.await?;
         if workspace.is_worktree && workspace.branch != story.branch {
             // So that prompts name the branch that the work is on.
-            self.context.client.set_branch(&story, workspace.branch.as_deref()).await?;
+            let set = self.context.client.set_branch(&story, workspace.branch.as_deref());
+            self.keep_alive(set).await?;
         }
         Ok(workspace)
     }
@@ -160,7 +197,8 @@ impl AttemptRun {
         workspace: &WorkspaceRecord,
     ) -> Result<Result<AttemptResult, std::io::Error>, AttemptFailure> {
         let client = &self.context.client;
-        let prompt = client.prompt(&self.record.key, &self.context.url, settings.interface).await?;
+        let prompt = client.prompt(&self.record.key, &self.context.url, settings.interface);
+        let prompt = self.keep_alive(prompt).await?;
         self.record.executor = Some(settings.name.clone());
         self.record.package_hash.clone_from(&prompt.package_hash);
         let mut text = prompt.text + &note(workspace);
@@ -171,8 +209,10 @@ impl AttemptRun {
                 Ok(ended) => ended,
                 Err(error) => return Ok(Err(error)),
             };
+            self.pass("agent_ended");
             self.store_output(&ended.output)?;
             self.record.end = Some(ended.end);
+            self.said = Some(ended.said);
             self.reach(AttemptStage::AgentFinished)?;
             match self.result(&ended.output).await? {
                 ResultOrCorrection::Result(result) => return Ok(Ok(result)),
@@ -201,13 +241,14 @@ impl AttemptRun {
         prompt: &str,
     ) -> Result<Result<Supervised, std::io::Error>, AttemptFailure> {
         let folder = self.record.dir(&self.context.state)?;
-        folder.write_atomic(PROMPT, prompt.as_bytes(), FileMode::Private)?;
+        let prompt_file = prompt_file(self.record.round);
+        folder.write_atomic(&prompt_file, prompt.as_bytes(), FileMode::Private)?;
         let written = folder.make_dirs(WRITTEN, FileMode::Private)?;
         let brief = AttemptBrief {
             env: self.environment(settings, workspace, &written)?,
             folder: workspace.path.clone(),
             prompt,
-            prompt_file: folder.real_path()?.join(PROMPT),
+            prompt_file: folder.real_path()?.join(prompt_file),
         };
         let spec = executor(settings, &self.context.project, &self.context.program).program(brief);
         let program = match RunningProgram::start(&spec) {
@@ -333,7 +374,9 @@ impl AttemptRun {
             LeftBehind::Document(left) => {
                 let name = format!("result-{}", self.record.round);
                 let key = &self.record.key;
-                match self.context.client.document(key, left.format, &left.text, &name).await {
+                let sent = self.context.client.document(key, left.format, &left.text, &name).await;
+                self.pass("sent");
+                match sent {
                     Ok(true) => {
                         let how = format!("its handoff was taken from what it left {}", left.place);
                         Ok(Result(AttemptResult::HandedOff(how)))
@@ -405,6 +448,10 @@ impl AttemptRun {
             }
         };
         self.record.result = Some(text);
+        if let Some(said) = self.said.take() {
+            // The end of what the agent said is worth a moment, and no more.
+            let _ = tokio::time::timeout(MOST_SAYING, said).await;
+        }
         if let Err(error) = self.reach(AttemptStage::HandedOff) {
             let error: &(dyn std::error::Error + 'static) = &error;
             tracing::warn!(error, "the end of an attempt could not be recorded");
@@ -451,7 +498,14 @@ impl AttemptRun {
 
     fn reach(&mut self, stage: AttemptStage) -> Result<(), FileError> {
         self.record.stage = stage;
-        self.record.save(&self.context.state)
+        self.record.save(&self.context.state)?;
+        self.pass(stage.word());
+        Ok(())
+    }
+
+    /// A place where a test can kill a process.
+    fn pass(&self, place: &str) {
+        fail_point::stage(&format!("{}:{place}", self.record.agent));
     }
 }
 

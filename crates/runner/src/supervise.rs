@@ -8,13 +8,14 @@ use baton_api::ProblemDocument;
 use baton_wire::project_file::runner::ExecutorSettings;
 use jiff::SignedDuration;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
-use crate::output::{AgentOutput, MOST_PRINTED};
-use crate::process::{RunningProgram, exit_parts};
+use crate::output::{AgentOutput, MOST_PRINTED, SECRET};
+use crate::process::{RunningProgram, end_orphans, exit_parts};
 use crate::record::{AgentEnd, AttemptRecord};
 
 /// What came of a program.
@@ -22,6 +23,8 @@ pub(crate) struct Supervised {
     pub(crate) end: AgentEnd,
     /// The end of what it printed.
     pub(crate) output: String,
+    /// Done when all of it is said on the run.
+    pub(crate) said: JoinHandle<()>,
 }
 
 /// How often what was printed is said.
@@ -41,9 +44,10 @@ pub(crate) async fn supervise(
     secrets: Vec<String>,
     stop: &mut watch::Receiver<bool>,
 ) -> Supervised {
+    let (messages, said) = send_messages(context, record);
     let mut speech = Speech {
         output: AgentOutput::new(secrets),
-        messages: send_messages(context, record),
+        messages,
         heard_at: Instant::now(),
         silence: duration(settings.silence),
         is_told_silent: false,
@@ -57,10 +61,12 @@ pub(crate) async fn supervise(
         | AgentEnd::Lost
         | AgentEnd::Stopped => program.end().await,
     }
+    // What left the group may hold its outputs open.
+    let _ = end_orphans(None, &record.key.token);
     for chunk in program.last_output().await {
         speech.output.push(&chunk.bytes);
     }
-    Supervised { end, output: speech.end() }
+    Supervised { end, output: speech.end(&record.key.token), said }
 }
 
 /// Until the program ends, or has to be ended.
@@ -160,14 +166,16 @@ impl Speech {
     }
 
     /// The rest. The result does not wait until it is sent.
-    fn end(mut self) -> String {
+    fn end(mut self, token: &str) -> String {
+        self.output.finish();
         while let Some(message) = self.output.next_message() {
             let _ = self.messages.try_send(message);
         }
         if let Some(message) = self.output.left_out() {
             let _ = self.messages.try_send(message);
         }
-        self.output.text()
+        // Nothing that is taken from it may hold the token.
+        self.output.text().replace(token, SECRET)
     }
 }
 
@@ -182,15 +190,18 @@ pub(crate) fn is_lost(problem: &ProblemDocument) -> bool {
 
 /// A task that posts messages one after the other, in the agent's name, so that the agent is not kept
 /// waiting. It ends once all are sent.
-fn send_messages(context: &Arc<RunnerContext>, record: &AttemptRecord) -> mpsc::Sender<String> {
+fn send_messages(
+    context: &Arc<RunnerContext>,
+    record: &AttemptRecord,
+) -> (mpsc::Sender<String>, JoinHandle<()>) {
     let (sender, mut receiver) = mpsc::channel(MOST_UNSENT);
     let (context, run, agent) = (context.clone(), record.run, record.agent.clone());
-    tokio::spawn(async move {
+    let said = tokio::spawn(async move {
         while let Some(text) = receiver.recv().await {
             let _ = context.client.say(run, Some(&agent), text).await;
         }
     });
-    sender
+    (sender, said)
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
