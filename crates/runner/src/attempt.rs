@@ -1,5 +1,7 @@
 //! One attempt, from the claim to the result. Each stage is on disk before the next begins.
 
+mod environment;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -279,41 +281,6 @@ impl AttemptRun {
         tokio::spawn(async move {
             let _ = context.client.say(run, None, text).await;
         });
-    }
-
-    /// Exactly this, and nothing else of the runner's environment.
-    fn environment(
-        &self,
-        settings: &ExecutorSettings,
-        workspace: &WorkspaceRecord,
-        written: &Dir,
-    ) -> Result<Vec<(String, String)>, FileError> {
-        let record = &self.record;
-        let mut env = self.context.workspaces.environment(workspace);
-        let passed_on = self.context.env.iter().filter(|(name, _)| settings.env.contains(name));
-        env.extend(passed_on.cloned());
-        let branch = workspace.branch.clone().unwrap_or_default();
-        let written = written.real_path()?.to_string_lossy().into_owned();
-        for (name, value) in [
-            ("BATON_URL", self.context.url.clone()),
-            ("BATON_TOKEN", record.key.token.clone()),
-            ("BATON_RUN", record.run_number.to_string()),
-            ("BATON_HANDOFF", record.number.to_string()),
-            ("BATON_AGENT", record.agent.clone()),
-            ("DASHBOARD_URL", self.context.url.clone()),
-            ("STORY_ID", record.story.clone()),
-            ("BRANCH", branch),
-            ("OUTPUT_DIRECTORY", written),
-        ] {
-            env.push((name.to_owned(), value));
-        }
-        Ok(env)
-    }
-
-    fn secrets(&self, settings: &ExecutorSettings) -> Vec<String> {
-        let passed_on = self.context.env.iter().filter(|(name, _)| settings.env.contains(name));
-        let values = passed_on.map(|(_, value)| value.clone());
-        values.chain([self.record.key.token.clone()]).collect()
     }
 
     fn store_output(&self, output: &str) -> Result<(), FileError> {

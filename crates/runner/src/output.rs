@@ -114,7 +114,11 @@ impl AgentOutput {
         };
         let longest = self.secrets.iter().map(String::len).max().unwrap_or(0).min(text.len());
         // A secret is text, so such a beginning is at the border of a character.
-        (1..=longest).rev().filter(|n| text.is_char_boundary(text.len() - n)).find(is_begun).unwrap_or(0)
+        (1..=longest)
+            .rev()
+            .filter(|n| text.is_char_boundary(text.len() - n))
+            .find(is_begun)
+            .unwrap_or(0)
     }
 
     /// What no message has, for a last one.

@@ -78,7 +78,8 @@ impl Programs {
 
     /// What cannot be allowed as it is, such as a link.
     pub fn problems(&self) -> impl Iterator<Item = (&str, &str)> {
-        let is_bad = |(_, program): &(&String, &String)| program.contains(&format!(" {NO_TRUST}: "));
+        let is_bad =
+            |(_, program): &(&String, &String)| program.contains(&format!(" {NO_TRUST}: "));
         self.0.iter().filter(is_bad).map(|(name, program)| (name.as_str(), program.as_str()))
     }
 
@@ -235,7 +236,8 @@ pub(crate) fn foreign_file(
     // What an interpreter is given first, if only the workspace has it.
     let script = words.iter().skip(1).find(|it| !it.starts_with('-'));
     let script = script.filter(is_taken_along).and_then(|it| path_inside(project, it));
-    let is_file = |path: &PathBuf| workspace.entry(path).ok().flatten().is_some_and(|it| it.is_file());
+    let is_file =
+        |path: &PathBuf| workspace.entry(path).ok().flatten().is_some_and(|it| it.is_file());
     let is_new = |path: &PathBuf| matches!(project.entry(path), Ok(None)) && is_file(path);
     named.or_else(|| script.filter(is_new))
 }

@@ -13,7 +13,8 @@ pub(crate) struct ExecutorPermits(HashMap<String, Arc<Semaphore>>);
 
 impl ExecutorPermits {
     pub(crate) fn new(settings: &RunnerSettings) -> Self {
-        let limited = settings.executors.iter().filter_map(|it| Some((it.name.clone(), it.at_once?)));
+        let limited =
+            settings.executors.iter().filter_map(|it| Some((it.name.clone(), it.at_once?)));
         Self(limited.map(|(name, most)| (name, Arc::new(Semaphore::new(most)))).collect())
     }
 

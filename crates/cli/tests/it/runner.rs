@@ -1,10 +1,12 @@
 //! Agents that really run: programs of all kinds pass the baton in real git worktrees.
 
 mod agents;
+mod claimed;
 mod killed;
 mod scripted;
 mod trouble;
 mod trusted;
+mod workspaces;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -182,6 +184,33 @@ impl Workshop {
     #[track_caller]
     pub(crate) fn until_completed(&self, story: &str) -> Value {
         self.until(story, "it is completed", |it| it["status"] == "completed")
+    }
+
+    /// How many attempts at the work of an agent have run out or come to a result.
+    pub(crate) fn attempts(&self, story: &str, agent: &str) -> usize {
+        let handoffs = self.handoffs(story);
+        let own = handoffs.iter().filter(|it| it["toAgent"] == agent);
+        own.filter_map(|it| it["attempt"].as_u64()).max().unwrap_or(0) as usize
+    }
+
+    /// The folders of all attempts.
+    fn attempt_folders(&self) -> Vec<PathBuf> {
+        let attempts = self.path().join(".baton/data/runner/attempts");
+        std::fs::read_dir(attempts).unwrap().map(|it| it.unwrap().path()).collect()
+    }
+
+    /// What agents wrote into a file of this name in their `OUTPUT_DIRECTORY`.
+    pub(crate) fn written(&self, name: &str) -> Vec<String> {
+        let files = self.attempt_folders().into_iter().map(|it| it.join("output").join(name));
+        let texts = files.filter_map(|it| std::fs::read_to_string(it).ok());
+        let texts: Vec<String> = texts.map(|it| it.trim().to_owned()).collect();
+        assert!(!texts.is_empty(), "no attempt has written {name}");
+        texts
+    }
+
+    pub(crate) fn written_prompts(&self) -> Vec<String> {
+        let files = self.attempt_folders().into_iter().map(|it| it.join("prompt.md"));
+        files.filter_map(|it| std::fs::read_to_string(it).ok()).collect()
     }
 
     /// Every handoff of a story's run.
