@@ -19,7 +19,7 @@ use crate::executor::{AttemptBrief, executor};
 use crate::process::{RunningProgram, end_orphans};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
-use crate::supervise::{Supervised, supervise};
+use crate::supervise::{Supervised, heartbeats_during, supervise};
 use crate::trust::foreign_file;
 use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord};
 
@@ -172,16 +172,7 @@ impl AttemptRun {
 
     /// Heartbeats while something else takes its time.
     async fn keep_alive<T>(&self, work: impl Future<Output = T>) -> T {
-        tokio::pin!(work);
-        loop {
-            tokio::select! {
-                done = &mut work => return done,
-                () = tokio::time::sleep(heartbeat_every(self.record.lease_seconds)) => {
-                    // A refusal is met again by whatever follows.
-                    let _ = self.context.client.heartbeat(&self.record.key).await;
-                }
-            }
-        }
+        heartbeats_during(&self.context, &self.record, work).await
     }
 
     /// The executors of the agent, beginning with the one whose turn it is.

@@ -15,7 +15,7 @@ use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
 use crate::output::{AgentOutput, MOST_PRINTED, SECRET};
-use crate::process::{RunningProgram, end_orphans, exit_parts};
+use crate::process::{OutputChunk, RunningProgram, end_orphans, exit_parts};
 use crate::record::{AgentEnd, AttemptRecord};
 
 /// What came of a program.
@@ -53,7 +53,21 @@ pub(crate) async fn supervise(
         is_told_silent: false,
     };
     let end = watch_over(context, record, settings, &mut program, &mut speech, stop).await;
-    match &end {
+    // It may take its time, and the work is this attempt's until then.
+    let last_output = heartbeats_during(context, record, end_all(&end, &mut program, record)).await;
+    for chunk in last_output {
+        speech.output.push(&chunk.bytes);
+    }
+    Supervised { end, output: speech.end(&record.key.token), said }
+}
+
+/// Ends what is left of a program, and gives the output that was on its way.
+async fn end_all(
+    end: &AgentEnd,
+    program: &mut RunningProgram,
+    record: &AttemptRecord,
+) -> Vec<OutputChunk> {
+    match end {
         AgentEnd::Exited { .. } => program.end_group(),
         AgentEnd::TimedOut { .. }
         | AgentEnd::TooMuchOutput { .. }
@@ -63,10 +77,25 @@ pub(crate) async fn supervise(
     }
     // What left the group may hold its outputs open.
     let _ = end_orphans(None, &record.key.token);
-    for chunk in program.last_output().await {
-        speech.output.push(&chunk.bytes);
+    program.last_output().await
+}
+
+/// Heartbeats while something else takes its time.
+pub(crate) async fn heartbeats_during<T>(
+    context: &RunnerContext,
+    record: &AttemptRecord,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(heartbeat_every(record.lease_seconds)) => {
+                // A refusal is met again by whatever follows.
+                let _ = context.client.heartbeat(&record.key).await;
+            }
+        }
     }
-    Supervised { end, output: speech.end(&record.key.token), said }
 }
 
 /// Until the program ends, or has to be ended.

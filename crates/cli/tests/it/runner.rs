@@ -8,8 +8,11 @@ mod trouble;
 mod trusted;
 mod workspaces;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -176,8 +179,32 @@ impl Workshop {
             if is_so(&run) {
                 return run;
             }
-            let handoffs = self.ok(&["handoff", "list", "--run", story, "--all"]);
-            assert!(begun.elapsed().as_secs() < 90, "{what}: {run}\n{handoffs}");
+            if begun.elapsed().as_secs() >= 90 {
+                let handoffs = self.ok(&["handoff", "list", "--run", story, "--all"]);
+                panic!("{what}: {run}\n{handoffs}");
+            }
+            self.wait_for_news();
+        }
+    }
+
+    /// Waits for the next event of the server, or a moment: whoever asks without a pause takes the processor
+    /// from the agents.
+    fn wait_for_news(&self) {
+        let note = std::fs::read_to_string(self.path().join(".baton/data/baton.lock"));
+        let note = note.unwrap_or_default();
+        let address = note.strip_prefix("http://").and_then(|it| it.split_whitespace().next());
+        let Some(address) = address else { return };
+        let Ok(mut stream) = TcpStream::connect(address) else { return };
+        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let request = format!("GET /api/v1/events HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        if stream.write_all(request.as_bytes()).is_err() {
+            return;
+        }
+        let mut bytes = [0; 4096];
+        while let Ok(n @ 1..) = stream.read(&mut bytes) {
+            if bytes[..n].windows(5).any(|it| it == b"data:") {
+                return;
+            }
         }
     }
 
