@@ -1,7 +1,7 @@
 //! A place before each change of the disk where a test can kill the process, as `kill -9` would.
 //!
-//! [`kill_at`] is called by `baton` in debug builds alone, for `BATON_KILL_AT_STEP`. Otherwise a step
-//! costs one load of an integer that never changes.
+//! [`kill_at`] and [`kill_at_stage`] are called by `baton` in debug builds alone, for `BATON_KILL_AT_STEP` and
+//! `BATON_KILL_AT_STAGE`. Otherwise a step costs one load of an integer that never changes.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -69,7 +69,8 @@ pub(crate) async fn run(options: &RunnerBenchOptions) -> Result<()> {
     for n in 1..=options.stories {
         let story = format!("bench-{n}");
         let start = format!(r#"{{"story":"{story}","newStory":true}}"#);
-        connection.post("/api/v1/runs", &start).await?;
+        let started = connection.post_keyed("/api/v1/runs", None, &start).await?;
+        ensure!(started.status == 201, "{}", started.body);
         let handoffs = completed(&mut connection, n).await?;
         spans.add(&handoffs, times.path())?;
     }
@@ -167,6 +168,12 @@ struct ServingRunner {
 impl BenchProject<'_> {
     fn lay_out(&self, times: &Path) -> Result<()> {
         self.done(self.baton(&["init"]))?;
+        // What the packages name is there, so that the linter lets them through.
+        for name in ["src/session.rs", "src/login.rs", "tests/login.rs", "docs/login.md"] {
+            let file = self.root.join(name);
+            std::fs::create_dir_all(file.parent().context("it is in a folder")?)?;
+            std::fs::write(file, "")?;
+        }
         let here = std::env::current_exe()?;
         let text = format!(
             "[project]\nworkflow = \"story-pipeline\"\n[executors.bench]\nkind = \"command\"\nrun = \

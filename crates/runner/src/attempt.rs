@@ -301,7 +301,7 @@ impl AttemptRun {
                 return Ok(Result(AttemptResult::GivenBack(why)));
             }
             Some(AgentEnd::Lost) => {
-                let why = "its lease was lost".to_owned();
+                let why = "the work is not its own any more".to_owned();
                 return Ok(Result(AttemptResult::Lost(why)));
             }
             Some(AgentEnd::Over) => {
@@ -360,7 +360,7 @@ impl AttemptRun {
                 Ok(()) => return None,
                 Err(ApiFailure::Refused(problem)) => {
                     return Some(if crate::supervise::is_lost(&problem) {
-                        AttemptResult::Lost("its lease was lost".to_owned())
+                        AttemptResult::Lost("the work is not its own any more".to_owned())
                     } else {
                         AttemptResult::HandedOff("it handed on by itself".to_owned())
                     });

@@ -129,7 +129,10 @@ async fn watch_over(
                     Ok(()) | Err(ApiFailure::Unreachable(_)) => {}
                     Err(ApiFailure::Refused(problem)) if is_lost(&problem) => return AgentEnd::Lost,
                     // It has handed on, asked or delegated: it should come to its end now.
-                    Err(ApiFailure::Refused(_)) => over_at = Some(Instant::now() + GRACE),
+                    Err(ApiFailure::Refused(_)) => {
+                        let grace = if is_wanted { SHORT_GRACE } else { GRACE };
+                        over_at = Some(Instant::now() + grace);
+                    }
                 }
             }
             () = sleep_until(timeout) => {
@@ -141,8 +144,12 @@ async fn watch_over(
             () = stopped(stop) => return AgentEnd::Stopped,
             () = turn.is_wanted(), if !is_wanted => {
                 is_wanted = true;
-                let soon = Instant::now() + SHORT_GRACE;
-                over_at = Some(over_at.map_or(soon, |it| it.min(soon)));
+                if over_at.is_some() {
+                    over_at = Some(Instant::now() + SHORT_GRACE);
+                } else {
+                    // While the work is its own, the other one waits.
+                    beat.reset_immediately();
+                }
             }
             _ = said.tick() => speech.say_on(),
             // Last, so that a program that never stops printing keeps nothing else from its turn.
@@ -208,13 +215,17 @@ impl Speech {
     }
 }
 
-/// The lease was lost: the work was taken away, not handed on.
+/// The work was taken away, not handed on: its lease was lost, it was given back or cancelled, or the server
+/// takes this runner's word no more.
 pub(crate) fn is_lost(problem: &ProblemDocument) -> bool {
     let state = problem.handoff.as_ref().and_then(|it| {
         let value: serde_json::Value = serde_json::from_str(it.get()).ok()?;
         value["state"].as_str().map(str::to_owned)
     });
-    matches!(state.as_deref(), Some("timed_out" | "cancelled" | "superseded"))
+    let is_refused_as_such = matches!(problem.code.as_str(), "bad_token" | "not_a_runner");
+    let is_taken =
+        matches!(state.as_deref(), Some("timed_out" | "cancelled" | "superseded" | "pending"));
+    is_taken || is_refused_as_such
 }
 
 /// A task that posts messages one after the other, in the agent's name, so that the agent is not kept
