@@ -1,4 +1,4 @@
-//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile]`: measures, built as a
+//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile|runner]`: measures, built as a
 //! released binary is. `baton-load` knows what can be measured and with which options.
 
 use anyhow::Result;
@@ -10,8 +10,8 @@ const DEFAULT: &str = "engine";
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     let mut command = vec!["run", "--profile", "dist", "--package", "baton-load", "--"];
     let args = load_args(args);
-    if args.first() == Some(&"growth") {
-        // It measures the program itself.
+    if matches!(args.first(), Some(&("growth" | "runner"))) {
+        // They measure the program itself.
         cargo::run(&["build", "--profile", "dist", "--package", "baton-cli"], &[])?;
     }
     command.extend(args);

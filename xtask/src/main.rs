@@ -28,7 +28,7 @@ usage: cargo xtask <command>
   api                check only the API: its description, generated clients, and the server against it
   page               check only the page, in headless Chromium
   tidy               check only the rules of the repository that the compiler cannot see
-  bench [WHAT]       measure `engine` (default), `http`, `events`, `formats` or `leases`
+  bench [WHAT]       measure `engine` (default), `http`, `events`, `formats`, `leases` or `runner`
   crash [N]          kill Baton N times in the middle of its work (default 1000)
   crash --damage [N] kill it, and damage what it left in N ways
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)

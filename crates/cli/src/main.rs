@@ -53,11 +53,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tests kill the program before its n-th change of the disk. Release builds have no such switch.
+/// Tests kill the program before its n-th change of the disk, or at a stage of an attempt. Release builds
+/// have no such switch.
 #[cfg(debug_assertions)]
 #[expect(clippy::disallowed_methods, reason = "this is how a test tells its child when to die")]
 fn kill_when_a_test_says() {
     if let Some(step) = std::env::var("BATON_KILL_AT_STEP").ok().and_then(|it| it.parse().ok()) {
         baton_files::fail_point::kill_at(step);
+    }
+    if let Ok(stage) = std::env::var("BATON_KILL_AT_STAGE") {
+        let victim = std::env::var("BATON_KILL_PID").ok().and_then(|it| it.parse().ok());
+        baton_files::fail_point::kill_at_stage(&stage, victim);
     }
 }

@@ -86,7 +86,7 @@ impl ProjectTrust {
     }
 
     pub(crate) fn is_given(&self) -> bool {
-        self.wanted == self.allowed
+        self.wanted.is_allowed_by(&self.allowed)
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn tell_untrusted(trust: &ProjectTrust) {
     for (name, program) in &trust.wanted.0 {
         show::note(&format!("  {}: {}", show::visible(name), show::visible(program)));
     }
-    show::note("`baton trust` shows what has changed, and allows it");
+    show::note("`baton trust` shows what has changed, and allows it; the agents begin then");
 }
 
 /// The environment of this process, as far as it is text.
@@ -132,7 +132,7 @@ pub(crate) fn options(
         agents,
         env: environment(),
         program,
-        trusted: ProjectTrust::of(project)?.allowed,
+        trust: trust_list()?,
         now: || SystemClock.now(),
     })
 }

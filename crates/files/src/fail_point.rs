@@ -1,11 +1,12 @@
 //! A place before each change of the disk where a test can kill the process, as `kill -9` would.
 //!
-//! [`kill_at`] is called by `baton` in debug builds alone, for `BATON_KILL_AT_STEP`. Otherwise a step
-//! costs one load of an integer that never changes.
+//! [`kill_at`] and [`kill_at_stage`] are called by `baton` in debug builds alone, for `BATON_KILL_AT_STEP` and
+//! `BATON_KILL_AT_STAGE`. Otherwise a step costs one load of an integer that never changes.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How many steps are left before the process is killed; 0 while no test asks for it.
 static N_LEFT: AtomicU64 = AtomicU64::new(0);
@@ -26,6 +27,34 @@ pub enum DiskStep {
 /// Kills this process before its `step`-th change of the disk, counted from 1.
 pub fn kill_at(step: u64) {
     N_LEFT.store(step, Ordering::Relaxed);
+}
+
+/// A stage of longer work at which a process is killed, once.
+static STAGE: Mutex<Option<StageKill>> = Mutex::new(None);
+
+struct StageKill {
+    stage: String,
+    /// This process, where left out.
+    victim: Option<i32>,
+}
+
+/// Kills this process, or another, when [`stage`] is called with this name.
+pub fn kill_at_stage(stage: &str, victim: Option<i32>) {
+    let kill = StageKill { stage: stage.to_owned(), victim };
+    *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = Some(kill);
+}
+
+/// Called when longer work has come to a stage.
+pub fn stage(name: &str) {
+    let mut armed = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(due) = armed.take_if(|it| it.stage == name) else { return };
+    let _ = std::io::stderr().write_all(format!("killed at {name}\n").as_bytes());
+    match due.victim.and_then(rustix::process::Pid::from_raw) {
+        None => kill(),
+        Some(victim) => {
+            let _ = rustix::process::kill_process(victim, rustix::process::Signal::KILL);
+        }
+    }
 }
 
 /// Called before each change of the disk.

@@ -127,7 +127,7 @@ fn print_table(sizes: &[u64], columns: &[Vec<TableLine>]) {
 }
 
 /// The `baton` program of the same build.
-fn program() -> Result<PathBuf> {
+pub(crate) fn program() -> Result<PathBuf> {
     let here = std::env::current_exe()?;
     let program = here.with_file_name(format!("baton{}", std::env::consts::EXE_SUFFIX));
     let exists = program.exists();

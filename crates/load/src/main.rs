@@ -1,5 +1,5 @@
 //! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
-//! `growth`, `hostile`), and to kill it in the middle (`crash`).
+//! `growth`, `hostile`, `runner`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
@@ -13,6 +13,7 @@ mod hostile;
 mod http;
 mod leases;
 mod raw;
+mod runner;
 
 use clap::{Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
@@ -47,6 +48,11 @@ enum LoadCommand {
     Growth(growth::GrowthOptions),
     /// What others notice of clients that mean harm, and what those take of the memory
     Hostile(hostile::HostileOptions),
+    /// What the runner takes for each handoff, beside the agent's own work
+    Runner(runner::RunnerBenchOptions),
+    /// What `runner` starts as its agents
+    #[command(hide = true)]
+    Agent(runner::BenchAgentOptions),
     /// Kill a process under load again and again, and look for what was lost
     Crash(crash::CrashOptions),
     /// What `crash` kills
@@ -66,6 +72,8 @@ fn main() -> anyhow::Result<()> {
         LoadCommand::Leases(options) => runtime.block_on(leases::run(&options)),
         LoadCommand::Growth(options) => runtime.block_on(growth::run(&options)),
         LoadCommand::Hostile(options) => runtime.block_on(hostile::run(&options)),
+        LoadCommand::Runner(options) => runtime.block_on(runner::run(&options)),
+        LoadCommand::Agent(options) => runner::play_agent(&options),
         LoadCommand::Crash(options) => runtime.block_on(crash::run(&options)),
         LoadCommand::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }

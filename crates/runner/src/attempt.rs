@@ -1,22 +1,27 @@
 //! One attempt, from the claim to the result. Each stage is on disk before the next begins.
 
+mod environment;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_api::Claim;
 use baton_core::hash::Hash;
-use baton_files::{Dir, FileError, FileMode};
-use baton_wire::project_file::runner::ExecutorSettings;
+use baton_files::{Dir, FileError, FileMode, fail_point};
+use baton_wire::project_file::runner::{ExecutorKind, ExecutorSettings};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::RunnerContext;
 use crate::client::ApiFailure;
 use crate::executor::{AttemptBrief, Executor, executor};
 use crate::process::{RunningProgram, end_orphans};
-use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, PROMPT, WRITTEN};
+use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
-use crate::supervise::{Supervised, Watched, supervise};
+use crate::supervise::{Supervised, Watched, heartbeats_during, supervise};
+use crate::trust::foreign_file;
 use crate::workspace::{AgentSession, KeptChanges, WorkspaceError, WorkspaceRecord};
 
 /// Why an attempt did not come to a result.
@@ -34,6 +39,11 @@ pub(crate) enum AttemptFailure {
         "what would be started has changed since it was trusted; `baton trust` shows the difference"
     )]
     Untrusted,
+    #[error(
+        "`{}` in the workspace is not the one in the project that was trusted, and would be started from there",
+        .0.display()
+    )]
+    ForeignFile(PathBuf),
 }
 
 /// How an attempt ended.
@@ -63,27 +73,39 @@ const USUAL_LIMIT: SignedDuration = SignedDuration::from_mins(10);
 /// A handoff that was interrupted so often by the runner's own end is a failure.
 const MOST_INTERRUPTIONS: usize = 3;
 const MOST_OUTPUT_BYTES: u64 = 16 << 20;
+const MOST_SAYING: Duration = Duration::from_secs(2);
 
 /// Works on a claim until its result is taken.
 pub(crate) async fn work(context: Arc<RunnerContext>, claim: Claim, stop: watch::Receiver<bool>) {
     let record = AttemptRecord::new(&claim);
     let turn = context.turns.of(record.run);
-    let mut attempt = AttemptRun { context, record, stop };
+    let mut attempt = AttemptRun { context, record, stop, said: None };
+    attempt.pass("answered");
     let _turn = attempt.keep_alive(turn.begin()).await;
     let result = attempt.begin().await;
     attempt.finish(result).await;
 }
 
+/// An attempt that an earlier runner left.
+pub(crate) struct LeftAttempt {
+    pub(crate) record: AttemptRecord,
+    /// How many attempts at the same handoff there are in the records.
+    pub(crate) n_before: usize,
+    /// How many of its processes were still there.
+    pub(crate) n_ended: usize,
+}
+
 /// Takes up an attempt that an earlier runner left: goes on after *agent finished*, else gives the work
-/// back. Its orphaned processes are ended first.
+/// back. Its orphaned processes are ended already.
 pub(crate) async fn take_up(
     context: Arc<RunnerContext>,
-    record: AttemptRecord,
-    n_before: usize,
+    left: LeftAttempt,
     stop: watch::Receiver<bool>,
 ) {
-    let mut attempt = AttemptRun { context, record, stop };
-    let n_ended = end_orphans(attempt.record.process, &attempt.record.key.token);
+    let LeftAttempt { record, n_before, n_ended } = left;
+    let turn = context.turns.of(record.run);
+    let mut attempt = AttemptRun { context, record, stop, said: None };
+    let _turn = attempt.keep_alive(turn.begin()).await;
     if n_ended > 0 {
         let text =
             format!("{n_ended} processes of the attempt before were still there, and are ended");
@@ -108,20 +130,24 @@ struct AttemptRun {
     context: Arc<RunnerContext>,
     record: AttemptRecord,
     stop: watch::Receiver<bool>,
+    /// Done when everything that the agent printed is said on the run.
+    said: Option<JoinHandle<()>>,
 }
 
 impl AttemptRun {
     async fn begin(&mut self) -> Result<AttemptResult, AttemptFailure> {
-        self.record.save(&self.context.state)?;
+        self.reach(AttemptStage::Claimed)?;
         let workspace = self.workspace().await?;
         self.reach(AttemptStage::WorkspaceReady)?;
         let executors = self.executors();
         let mut why = "this agent has none".to_owned();
         let mut limits = Vec::new();
         for (index, settings) in executors.iter().enumerate() {
+            let _permit = self.keep_alive(self.context.permits.begin(&settings.name)).await;
             if !self.context.is_trusted() {
                 return Err(AttemptFailure::Untrusted);
             }
+            self.check_files(settings, &workspace)?;
             match self.run_with(settings, &workspace).await? {
                 Ok(result) => return Ok(result),
                 Err(unavailable) => {
@@ -143,8 +169,20 @@ impl AttemptRun {
         }
     }
 
+    /// What the program would take from its workspace is what was trusted.
+    fn check_files(
+        &self,
+        settings: &ExecutorSettings,
+        workspace: &WorkspaceRecord,
+    ) -> Result<(), AttemptFailure> {
+        let ExecutorKind::Command(words) = &settings.kind else { return Ok(()) };
+        let (project, own) = (&self.context.project, &self.context.settings.env);
+        let foreign = foreign_file(project, &Dir::open(&workspace.path)?, words, own);
+        foreign.map_or(Ok(()), |file| Err(AttemptFailure::ForeignFile(file)))
+    }
+
     async fn workspace(&self) -> Result<WorkspaceRecord, AttemptFailure> {
-        let story = self.context.client.story(&self.record.story).await?;
+        let story = self.keep_alive(self.context.client.story(&self.record.story)).await?;
         let prepare = self.keep_alive(self.context.workspaces.prepare(
             self.record.run,
             self.record.run_number,
@@ -153,23 +191,15 @@ impl AttemptRun {
         let workspace = prepare.await?;
         if workspace.is_worktree && workspace.branch != story.branch {
             // So that prompts name the branch that the work is on.
-            self.context.client.set_branch(&story, workspace.branch.as_deref()).await?;
+            let set = self.context.client.set_branch(&story, workspace.branch.as_deref());
+            self.keep_alive(set).await?;
         }
         Ok(workspace)
     }
 
     /// Heartbeats while something else takes its time.
     async fn keep_alive<T>(&self, work: impl Future<Output = T>) -> T {
-        tokio::pin!(work);
-        loop {
-            tokio::select! {
-                done = &mut work => return done,
-                () = tokio::time::sleep(heartbeat_every(self.record.lease_seconds)) => {
-                    // A refusal is met again by whatever follows.
-                    let _ = self.context.client.heartbeat(&self.record.key).await;
-                }
-            }
-        }
+        heartbeats_during(&self.context, &self.record, work).await
     }
 
     /// The executors of the agent, beginning with the one whose turn it is.
@@ -187,7 +217,8 @@ impl AttemptRun {
         workspace: &WorkspaceRecord,
     ) -> Result<Result<AttemptResult, Unavailable>, AttemptFailure> {
         let client = &self.context.client;
-        let prompt = client.prompt(&self.record.key, &self.context.url, settings.interface).await?;
+        let prompt = client.prompt(&self.record.key, &self.context.url, settings.interface);
+        let prompt = self.keep_alive(prompt).await?;
         self.record.executor = Some(settings.name.clone());
         self.record.package_hash.clone_from(&prompt.package_hash);
         let mut session = workspace.session_of(&self.record.agent, &settings.name);
@@ -209,8 +240,10 @@ impl AttemptRun {
                     return Ok(Err(Unavailable { why, limited_until: None }));
                 }
             };
+            self.pass("agent_ended");
             self.store_output(&ended.output)?;
             (self.record.end, self.record.report) = (Some(ended.end), ended.report);
+            self.said = Some(ended.said);
             self.reach(AttemptStage::AgentFinished)?;
             self.tell_usage(settings);
             if !commits_itself {
@@ -252,13 +285,14 @@ impl AttemptRun {
         session: Option<String>,
     ) -> Result<Result<Supervised, std::io::Error>, AttemptFailure> {
         let folder = self.record.dir(&self.context.state)?;
-        folder.write_atomic(PROMPT, prompt.as_bytes(), FileMode::Private)?;
+        let prompt_file = prompt_file(self.record.round);
+        folder.write_atomic(&prompt_file, prompt.as_bytes(), FileMode::Private)?;
         let written = folder.make_dirs(WRITTEN, FileMode::Private)?;
         let brief = AttemptBrief {
             env: self.environment(settings, workspace, &written)?,
             folder: workspace.path.clone(),
             prompt,
-            prompt_file: folder.real_path()?.join(PROMPT),
+            prompt_file: folder.real_path()?.join(prompt_file),
             interface: settings.interface,
             session,
         };
@@ -318,41 +352,6 @@ impl AttemptRun {
         });
     }
 
-    /// Exactly this, and nothing else of the runner's environment.
-    fn environment(
-        &self,
-        settings: &ExecutorSettings,
-        workspace: &WorkspaceRecord,
-        written: &Dir,
-    ) -> Result<Vec<(String, String)>, FileError> {
-        let record = &self.record;
-        let mut env = self.context.workspaces.environment(workspace);
-        let passed_on = self.context.env.iter().filter(|(name, _)| settings.env.contains(name));
-        env.extend(passed_on.cloned());
-        let branch = workspace.branch.clone().unwrap_or_default();
-        let written = written.real_path()?.to_string_lossy().into_owned();
-        for (name, value) in [
-            ("BATON_URL", self.context.url.clone()),
-            ("BATON_TOKEN", record.key.token.clone()),
-            ("BATON_RUN", record.run_number.to_string()),
-            ("BATON_HANDOFF", record.number.to_string()),
-            ("BATON_AGENT", record.agent.clone()),
-            ("DASHBOARD_URL", self.context.url.clone()),
-            ("STORY_ID", record.story.clone()),
-            ("BRANCH", branch),
-            ("OUTPUT_DIRECTORY", written),
-        ] {
-            env.push((name.to_owned(), value));
-        }
-        Ok(env)
-    }
-
-    fn secrets(&self, settings: &ExecutorSettings) -> Vec<String> {
-        let passed_on = self.context.env.iter().filter(|(name, _)| settings.env.contains(name));
-        let values = passed_on.map(|(_, value)| value.clone());
-        values.chain([self.record.key.token.clone()]).collect()
-    }
-
     fn store_output(&self, output: &str) -> Result<(), FileError> {
         let folder = self.record.dir(&self.context.state)?;
         folder.write_atomic(OUTPUT, output.as_bytes(), FileMode::Private)
@@ -380,7 +379,7 @@ impl AttemptRun {
                 return Ok(Result(AttemptResult::GivenBack(why)));
             }
             Some(AgentEnd::Lost) => {
-                let why = "its lease was lost".to_owned();
+                let why = "the work is not its own any more".to_owned();
                 return Ok(Result(AttemptResult::Lost(why)));
             }
             Some(AgentEnd::Over) => {
@@ -411,7 +410,9 @@ impl AttemptRun {
             LeftBehind::Document(left) => {
                 let name = format!("result-{}", self.record.round);
                 let key = &self.record.key;
-                match self.context.client.document(key, left.format, &left.text, &name).await {
+                let sent = self.context.client.document(key, left.format, &left.text, &name).await;
+                self.pass("sent");
+                match sent {
                     Ok(true) => {
                         let how = format!("its handoff was taken from what it left {}", left.place);
                         Ok(Result(AttemptResult::HandedOff(how)))
@@ -437,7 +438,7 @@ impl AttemptRun {
                 Ok(()) => return None,
                 Err(ApiFailure::Refused(problem)) => {
                     return Some(if crate::supervise::is_lost(&problem) {
-                        AttemptResult::Lost("its lease was lost".to_owned())
+                        AttemptResult::Lost("the work is not its own any more".to_owned())
                     } else {
                         AttemptResult::HandedOff("it handed on by itself".to_owned())
                     });
@@ -491,6 +492,10 @@ impl AttemptRun {
             }
         };
         self.record.result = Some(text);
+        if let Some(said) = self.said.take() {
+            // The end of what the agent said is worth a moment, and no more.
+            let _ = tokio::time::timeout(MOST_SAYING, said).await;
+        }
         if let Err(error) = self.reach(AttemptStage::HandedOff) {
             let error: &(dyn std::error::Error + 'static) = &error;
             tracing::warn!(error, "the end of an attempt could not be recorded");
@@ -569,7 +574,14 @@ impl AttemptRun {
 
     fn reach(&mut self, stage: AttemptStage) -> Result<(), FileError> {
         self.record.stage = stage;
-        self.record.save(&self.context.state)
+        self.record.save(&self.context.state)?;
+        self.pass(stage.word());
+        Ok(())
+    }
+
+    /// A place where a test can kill a process.
+    fn pass(&self, place: &str) {
+        fail_point::stage(&format!("{}:{place}", self.record.agent));
     }
 }
 

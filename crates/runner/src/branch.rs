@@ -14,7 +14,8 @@ pub(crate) fn branch_name(template: Option<&str>, story: &StoryDocument, run: u6
         (None, None) => branch_for_key(&story.key),
     };
     let safe = safe(&wanted);
-    if safe.is_empty() { format!("baton/run-{run}") } else { safe }
+    // git takes `HEAD` for what is checked out.
+    if safe.is_empty() || safe == "HEAD" { format!("baton/run-{run}") } else { safe }
 }
 
 fn filled(template: &str, story: &StoryDocument, run: u64) -> String {
@@ -76,12 +77,26 @@ fn safe(name: &str) -> String {
         while plain.contains("..") {
             plain = plain.replace("..", ".");
         }
-        let plain = plain.trim_matches(['-', '.']);
-        plain.strip_suffix(".lock").unwrap_or(plain).to_owned()
+        trimmed(&plain).to_owned()
     });
     let mut safe = parts.filter(|it| !it.is_empty()).take(5).collect::<Vec<_>>().join("/");
     safe.truncate(200);
-    safe.trim_matches(['-', '.', '/']).to_owned()
+    let end = safe.rfind('/').map_or(0, |it| it + 1);
+    let end = end + trimmed(&safe[end..]).len();
+    safe[..end].trim_end_matches('/').to_owned()
+}
+
+/// Without what git takes at neither end of a part of a name.
+fn trimmed(part: &str) -> &str {
+    let mut part = part;
+    loop {
+        let less = part.trim_matches(['-', '.']);
+        let less = less.strip_suffix(".lock").unwrap_or(less);
+        if less == part {
+            return part;
+        }
+        part = less;
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +142,12 @@ mod tests {
             ("...", "baton/run-7"),
             ("", "baton/run-7"),
             ("HEAD@{1}", "HEAD--1"),
+            ("HEAD", "baton/run-7"),
+            ("a.lock.lock/b.-.lock", "a/b"),
+            (".lock", "lock"),
+            ("refs/heads/main", "refs/heads/main"),
+            ("a/\u{202e}/b", "a/b"),
+            ("@", "baton/run-7"),
         ] {
             assert_eq!(branch_name(None, &story("s", "t", Some(branch)), 7), expected, "{branch}");
         }

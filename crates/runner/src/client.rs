@@ -1,6 +1,8 @@
 //! The requests that a runner sends, each with its types.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use baton_api::{
@@ -22,6 +24,9 @@ use crate::transport::ApiTransport;
 pub(crate) struct Client {
     transport: Arc<dyn ApiTransport>,
     credential: String,
+    /// Of this client alone: the keys of its claims begin with it.
+    name: String,
+    n_claims: AtomicU64,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +39,11 @@ pub(crate) enum ApiFailure {
 
 /// How often, and for how long at most, a request is sent again while the server does not answer.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(300);
+const MOST_HEARTBEAT: Duration = Duration::from_secs(2);
+/// A claim whose answer was lost is asked for again within this time, by the same name.
+const CLAIM_PATIENCE: Duration = Duration::from_secs(5);
 
 struct ApiRequest<'a> {
     method: Method,
@@ -48,10 +56,14 @@ struct ApiRequest<'a> {
 
 impl Client {
     pub(crate) fn new(transport: Arc<dyn ApiTransport>, credential: String) -> Self {
-        Self { transport, credential }
+        // The standard library's own source of chance is enough for a name.
+        let chance = || RandomState::new().build_hasher().finish();
+        let name = format!("{:016x}{:016x}", chance(), chance());
+        Self { transport, credential, name, n_claims: AtomicU64::new(0) }
     }
 
-    /// The next work for these agents; `None` if none came within the time.
+    /// The next work for these agents; `None` if none came within the time. Where the server took it for us
+    /// and its answer was lost, the same work is answered again.
     pub(crate) async fn claim(
         &self,
         agents: &[String],
@@ -63,8 +75,10 @@ impl Client {
             lease_seconds: Some(lease_seconds),
             wait_seconds: Some(wait_seconds),
         };
-        let request = self.post("/claims".to_owned(), &asked);
-        let (status, body) = self.send(&request).await?;
+        let n = self.n_claims.fetch_add(1, Ordering::Relaxed);
+        let key = Some(format!("claim-{}-{n}", self.name));
+        let request = ApiRequest { key, ..self.post("/claims".to_owned(), &asked) };
+        let (status, body) = self.insist_for(&request, CLAIM_PATIENCE).await?;
         match status {
             StatusCode::NO_CONTENT => Ok(None),
             _ => read(&body).map(Some),
@@ -73,7 +87,12 @@ impl Client {
 
     pub(crate) async fn heartbeat(&self, key: &AttemptKey) -> Result<(), ApiFailure> {
         let path = format!("/handoffs/{}/heartbeat", key.handoff);
-        self.send(&self.post(path, &Heartbeat { fence: key.fence })).await.map(|_| ())
+        let request = self.post(path, &Heartbeat { fence: key.fence });
+        // A server that hangs keeps nothing else waiting.
+        match tokio::time::timeout(MOST_HEARTBEAT, self.send(&request)).await {
+            Ok(answered) => answered.map(|_| ()),
+            Err(_) => Err(ApiFailure::Unreachable("it did not answer a heartbeat".to_owned())),
+        }
     }
 
     pub(crate) async fn prompt(
@@ -85,7 +104,7 @@ impl Client {
         let handoff = key.handoff;
         let (url, face) = (encoded(url), interface.name());
         let path = format!("/handoffs/{handoff}/prompt?withToken=true&url={url}&face={face}");
-        let (_, body) = self.send(&self.get(path)).await?;
+        let (_, body) = self.insist(&self.get(path)).await?;
         read(&body)
     }
 
@@ -221,15 +240,24 @@ impl Client {
 
     /// Sends a request that may be sent twice until the server answers.
     async fn insist(&self, request: &ApiRequest<'_>) -> Result<(StatusCode, Bytes), ApiFailure> {
-        let begun = tokio::time::Instant::now();
+        self.insist_for(request, PATIENCE).await
+    }
+
+    async fn insist_for(
+        &self,
+        request: &ApiRequest<'_>,
+        patience: Duration,
+    ) -> Result<(StatusCode, Bytes), ApiFailure> {
+        let mut failing_since = None;
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.send(request).await {
-                Err(ApiFailure::Unreachable(why)) if begun.elapsed() < PATIENCE => {
-                    tracing::debug!(why, "the server does not answer; trying again");
-                }
-                answered => return answered,
+            let answered = self.send(request).await;
+            let Err(ApiFailure::Unreachable(why)) = &answered else { return answered };
+            let since = failing_since.get_or_insert_with(tokio::time::Instant::now);
+            if since.elapsed() >= patience {
+                return answered;
             }
+            tracing::debug!(why, "the server does not answer; trying again");
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use baton_core::names::AgentId;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinSet};
 use tokio::time::{Instant, timeout};
 
-use crate::attempt;
+use crate::attempt::{self, LeftAttempt};
 use crate::client::ApiFailure;
+use crate::process::end_orphans;
 use crate::record::{self, AttemptRecord, AttemptStage};
 use crate::{RunnerContext, RunnerMode};
 
@@ -21,8 +22,10 @@ const SHORT_WAIT_SECONDS: u32 = 1;
 const LOOKED_EVERY: Duration = Duration::from_secs(5);
 /// After a claim that failed.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long agents may go on once the runner is told to stop.
-const DRAIN: Duration = Duration::from_secs(30);
+/// How long the end of agents that were ended is waited for: their records say where they are.
+const MOST_ENDING: Duration = Duration::from_secs(20);
+/// A claim names at most so many agents.
+const MOST_CLAIMED: usize = 200;
 
 /// The agents at work.
 struct Dispatch {
@@ -30,8 +33,10 @@ struct Dispatch {
     /// Every agent that has an executor, and when they were looked for.
     agents: Vec<String>,
     looked_at: Option<Instant>,
-    under_way: JoinSet<String>,
-    n_by_agent: HashMap<String, usize>,
+    under_way: JoinSet<()>,
+    /// The agent of each.
+    agent_of: HashMap<task::Id, String>,
+    is_told_untrusted: bool,
     /// Told to the attempts when they have to end.
     end: watch::Sender<bool>,
 }
@@ -43,8 +48,10 @@ pub(crate) async fn run(
 ) {
     let (end, _) = watch::channel(false);
     let (agents, looked_at) = (Vec::new(), None);
-    let (under_way, n_by_agent) = (JoinSet::new(), HashMap::new());
-    let mut dispatch = Dispatch { context, agents, looked_at, under_way, n_by_agent, end };
+    let (under_way, agent_of) = (JoinSet::new(), HashMap::new());
+    let is_told_untrusted = false;
+    let mut dispatch =
+        Dispatch { context, agents, looked_at, under_way, agent_of, is_told_untrusted, end };
     tokio::pin!(stop);
     tokio::select! {
         () = dispatch.go_on(mode) => {}
@@ -64,7 +71,10 @@ impl Dispatch {
                 continue;
             }
             let free = self.free_agents();
-            if free.is_empty() || !self.context.is_trusted() {
+            if free.is_empty() || !self.is_trusted() {
+                if mode == RunnerMode::Once && self.under_way.is_empty() {
+                    return;
+                }
                 self.wait_for_one().await;
                 continue;
             }
@@ -96,7 +106,21 @@ impl Dispatch {
         }
     }
 
-    /// Attempts that are not over in the records are of a runner that was killed.
+    /// Whether agents may be started; the user is told once where they may not.
+    fn is_trusted(&mut self) -> bool {
+        let is_trusted = self.context.is_trusted();
+        if !is_trusted && !self.is_told_untrusted {
+            tracing::warn!(
+                "no more agents are started: what would be started has changed; `baton trust` shows the \
+                 difference, and allows it"
+            );
+        }
+        self.is_told_untrusted = !is_trusted;
+        is_trusted
+    }
+
+    /// Attempts that are not over in the records are of a runner that was killed. Their processes are ended
+    /// before anything is claimed.
     fn take_up(&mut self) {
         let records = match record::all(&self.context.state) {
             Ok(records) => records,
@@ -111,8 +135,9 @@ impl Dispatch {
         for record in open {
             let of_same = |it: &&AttemptRecord| it.key.handoff == record.key.handoff;
             let n_before = records.iter().filter(of_same).count();
-            let (context, stop) = (self.context.clone(), self.end.subscribe());
-            let work = attempt::take_up(context, record.clone(), n_before, stop);
+            let n_ended = end_orphans(record.process, &record.key.token);
+            let left = LeftAttempt { record: record.clone(), n_before, n_ended };
+            let work = attempt::take_up(self.context.clone(), left, self.end.subscribe());
             self.start(record.agent.clone(), work);
         }
         if let Err(error) = record::forget_old(&self.context.state, &records) {
@@ -122,11 +147,8 @@ impl Dispatch {
     }
 
     fn start(&mut self, agent: String, work: impl Future<Output = ()> + Send + 'static) {
-        *self.n_by_agent.entry(agent.clone()).or_default() += 1;
-        self.under_way.spawn(async move {
-            work.await;
-            agent
-        });
+        let task = self.under_way.spawn(work);
+        self.agent_of.insert(task.id(), agent);
     }
 
     /// The agents of the project that have an executor.
@@ -141,67 +163,75 @@ impl Dispatch {
     }
 
     /// Those that may be started now: below their own limit, an executor's and that of all.
-    fn free_agents(&self) -> Vec<String> {
+    fn free_agents(&mut self) -> Vec<String> {
         let most = self.context.workspaces.most_at_once().min(self.context.settings.at_once);
         if self.under_way.len() >= most {
             return Vec::new();
         }
-        let n_by_executor = |name: &str| {
-            let uses = |agent: &String| {
-                self.context.executors_of(agent).first().is_some_and(|it| it.name == name)
-            };
-            self.n_by_agent.iter().filter(|(agent, _)| uses(agent)).map(|(_, n)| n).sum::<usize>()
-        };
+        let first_of = |agent: &str| self.context.executors_of(agent).into_iter().next();
+        let (mut by_agent, mut by_executor) = (HashMap::new(), HashMap::new());
+        for agent in self.agent_of.values() {
+            *by_agent.entry(agent.as_str()).or_insert(0) += 1;
+            let executor = first_of(agent).map(|it| it.name).unwrap_or_default();
+            *by_executor.entry(executor).or_insert(0) += 1;
+        }
         let is_free = |agent: &&String| {
-            let n = self.n_by_agent.get(*agent).copied().unwrap_or(0);
             let own = AgentId::parse(agent).ok();
             let own = own.and_then(|it| self.context.settings.agent(&it)?.at_once);
-            let first = self.context.executors_of(agent).into_iter().next();
-            let executor = first.and_then(|it| Some((it.at_once?, n_by_executor(&it.name))));
-            own.is_none_or(|most| n < most) && executor.is_none_or(|(most, n)| n < most)
+            let n = by_agent.get(agent.as_str()).copied().unwrap_or(0);
+            let executor = first_of(agent).and_then(|it| Some((it.at_once?, it.name)));
+            let n_of = |name: &String| by_executor.get(name).copied().unwrap_or(0);
+            own.is_none_or(|most| n < most)
+                && executor.is_none_or(|(most, name)| n_of(&name) < most)
         };
-        self.agents.iter().filter(is_free).cloned().collect()
+        let mut free: Vec<String> = self.agents.iter().filter(is_free).cloned().collect();
+        if free.len() > MOST_CLAIMED {
+            free.truncate(MOST_CLAIMED);
+            // The others come first the next time.
+            self.agents.rotate_left(MOST_CLAIMED);
+        }
+        free
     }
 
     fn reap(&mut self) {
-        while let Some(ended) = self.under_way.try_join_next() {
+        while let Some(ended) = self.under_way.try_join_next_with_id() {
             self.forget(ended);
         }
     }
 
     /// Waits for an attempt to end, or a little.
     async fn wait_for_one(&mut self) {
-        if let Ok(Some(ended)) = timeout(PAUSE, self.under_way.join_next()).await {
+        if let Ok(Some(ended)) = timeout(PAUSE, self.under_way.join_next_with_id()).await {
             self.forget(ended);
         } else if self.under_way.is_empty() {
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    fn forget(&mut self, ended: Result<String, tokio::task::JoinError>) {
-        match ended {
-            Ok(agent) => {
-                let n = self.n_by_agent.entry(agent).or_default();
-                *n = n.saturating_sub(1);
-            }
+    fn forget(&mut self, ended: Result<(task::Id, ()), task::JoinError>) {
+        let id = match ended {
+            Ok((id, ())) => id,
             Err(error) => {
+                let id = error.id();
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::error!(error, "an attempt failed over a bug");
-                // Which agent's it was is not known: count anew once all have ended.
-                if self.under_way.is_empty() {
-                    self.n_by_agent.clear();
-                }
+                id
             }
-        }
+        };
+        self.agent_of.remove(&id);
     }
 
     /// Claims nothing more. Agents may finish for a while; then they are ended, and their work is given
     /// back.
     async fn drain(&mut self) {
+        let most = Duration::try_from(self.context.settings.drain).unwrap_or_default();
         let all = async { while self.under_way.join_next().await.is_some() {} };
-        if timeout(DRAIN, all).await.is_err() {
-            let _ = self.end.send(true);
-            while self.under_way.join_next().await.is_some() {}
+        if timeout(most, all).await.is_ok() {
+            return;
         }
+        let _ = self.end.send(true);
+        let all = async { while self.under_way.join_next().await.is_some() {} };
+        // Where the server is gone too, the next runner goes on with the records.
+        let _ = timeout(MOST_ENDING, all).await;
     }
 }

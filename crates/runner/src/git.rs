@@ -14,6 +14,8 @@ use crate::process::{ProgramSpec, run_to_end};
 pub(crate) struct GitFolder {
     pub(crate) path: PathBuf,
     env: Vec<(String, String)>,
+    /// Settings that switch off the filters which the repository's own configuration names.
+    without_filters: Vec<OsString>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +32,7 @@ pub(crate) enum GitError {
 const MOST_TIME: Duration = Duration::from_secs(300);
 
 /// What a repository or its configuration could otherwise start.
-const SAFE: [&str; 12] = [
+const SAFE: [&str; 20] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -39,6 +41,14 @@ const SAFE: [&str; 12] = [
     "submodule.recurse=false",
     "-c",
     "protocol.ext.allow=never",
+    "-c",
+    "safe.bareRepository=explicit",
+    "-c",
+    "commit.gpgSign=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
     "-c",
     "user.name=Baton",
     "-c",
@@ -56,11 +66,53 @@ impl GitFolder {
         for (name, value) in [("GIT_TERMINAL_PROMPT", "0"), ("LC_ALL", "C")] {
             env.push((name.to_owned(), value.to_owned()));
         }
-        Self { path, env }
+        Self { path, env, without_filters: Vec::new() }
     }
 
     pub(crate) fn at(&self, path: PathBuf) -> Self {
-        Self { path, env: self.env.clone() }
+        Self { path, ..self.clone() }
+    }
+
+    /// Switches off the filters that the configuration inside the repository names: it may have come with
+    /// it, in an archive. Filters of the user's own configuration run, and `git lfs` does.
+    pub(crate) async fn switch_off_own_filters(&mut self) {
+        let args = ["config", "--list", "--includes", "--show-scope", "--null"];
+        let Ok(list) = self.text(args).await else { return };
+        // A scope, a name and, after a line break, a value.
+        let mut fields = list.split('\0');
+        while let (Some(scope), Some(setting)) = (fields.next(), fields.next()) {
+            let (name, value) = setting.split_once('\n').unwrap_or((setting, ""));
+            let driver = name.strip_prefix("filter.").and_then(|it| it.rsplit_once('.'));
+            let Some((driver, _)) = driver.filter(|_| matches!(scope, "local" | "worktree")) else {
+                continue;
+            };
+            if value.starts_with("git-lfs ") || value == "true" {
+                continue;
+            }
+            for off in ["clean=", "smudge=", "process=", "required=false"] {
+                self.without_filters.extend(["-c".into(), format!("filter.{driver}.{off}").into()]);
+            }
+        }
+    }
+
+    /// The folder that all worktrees of the repository share.
+    pub(crate) async fn common_folder(&self) -> Option<PathBuf> {
+        let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        self.text(args).await.ok().map(PathBuf::from)
+    }
+
+    /// True if a branch, a tag or another ref has the commit that is checked out.
+    pub(crate) async fn is_head_kept(&self) -> Result<bool, GitError> {
+        let refs = self.text(["for-each-ref", "--count=1", "--contains=HEAD"]).await?;
+        Ok(!refs.is_empty())
+    }
+
+    /// The repositories inside this one, which no commit here can hold.
+    pub(crate) async fn inner_repositories(&self, commit: &str) -> Result<Vec<String>, GitError> {
+        let args = ["ls-tree", "-r", "-z", "--format=%(objectmode) %(path)", commit];
+        let list = self.text(args).await?;
+        let links = list.split('\0').filter_map(|it| it.strip_prefix("160000 "));
+        Ok(links.map(str::to_owned).collect())
     }
 
     /// The commit that is checked out; `None` where there is none, or no repository.
@@ -90,8 +142,7 @@ impl GitFolder {
     }
 
     pub(crate) async fn has_branch(&self, branch: &str) -> bool {
-        let name = format!("refs/heads/{branch}");
-        self.text(["show-ref", "--verify", "--quiet", name.as_str()]).await.is_ok()
+        self.has_ref(&format!("refs/heads/{branch}")).await
     }
 
     /// Makes a worktree on a new branch at `commit`.
@@ -144,14 +195,9 @@ impl GitFolder {
         Ok(!status.is_empty())
     }
 
-    /// Keeps everything that is in the folder and not ignored as a commit under `name`, and leaves
-    /// the folder, its index and its branch as they are. `index` is a file to use meanwhile.
-    pub(crate) async fn snapshot(
-        &self,
-        name: &str,
-        message: &str,
-        index: &Path,
-    ) -> Result<String, GitError> {
+    /// Makes a commit of everything that is in the folder and not ignored, and leaves the folder, its
+    /// index and its branch as they are. `index` is a file to use meanwhile.
+    pub(crate) async fn snapshot(&self, message: &str, index: &Path) -> Result<String, GitError> {
         let mut git = self.clone();
         git.env.push(("GIT_INDEX_FILE".to_owned(), index.to_string_lossy().into_owned()));
         let head = self.head().await;
@@ -166,8 +212,17 @@ impl GitFolder {
             args.extend(["-p", head.as_str()]);
         }
         let commit = git.text(args).await?;
-        self.text(["update-ref", "--", name, commit.as_str()]).await?;
         Ok(commit)
+    }
+
+    /// Names a commit, if the name is free: no ref is ever overwritten.
+    pub(crate) async fn name_commit(&self, name: &str, commit: &str) -> Result<(), GitError> {
+        const NONE: &str = "0000000000000000000000000000000000000000";
+        self.text(["update-ref", name, commit, NONE]).await.map(|_| ())
+    }
+
+    pub(crate) async fn has_ref(&self, name: &str) -> bool {
+        self.text(["show-ref", "--verify", "--quiet", name]).await.is_ok()
     }
 
     /// Stages everything that has changed, but for these files. True if that is anything.
@@ -192,7 +247,10 @@ impl GitFolder {
         let command = own.first().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
         let spec = ProgramSpec {
             program: "git".into(),
-            args: SAFE.iter().map(OsString::from).chain(own).collect(),
+            args: {
+                let safe = SAFE.iter().map(OsString::from);
+                safe.chain(self.without_filters.iter().cloned()).chain(own).collect()
+            },
             folder: self.path.clone(),
             env: self.env.clone(),
             input: None,

@@ -41,7 +41,7 @@ pub use crate::trust::{Programs, TrustChange, TrustList};
 pub use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord, Workspaces, worktree_of};
 
 use crate::client::Client;
-use crate::turns::RunTurns;
+use crate::turns::{ExecutorPermits, RunTurns};
 
 /// What a runner works with.
 pub struct RunnerOptions {
@@ -60,8 +60,8 @@ pub struct RunnerOptions {
     pub env: Vec<(String, String)>,
     /// This program, which plays scripts.
     pub program: PathBuf,
-    /// What the user has allowed: anything else is not started.
-    pub trusted: Programs,
+    /// What the user has allowed: anything else is not started. Read again before each start.
+    pub trust: TrustList,
     /// The time.
     pub now: fn() -> Timestamp,
 }
@@ -102,9 +102,10 @@ pub(crate) struct RunnerContext {
     only: Option<Vec<AgentId>>,
     env: Vec<(String, String)>,
     program: PathBuf,
-    trusted: Programs,
+    trust: TrustList,
     now: fn() -> Timestamp,
     turns: RunTurns,
+    permits: ExecutorPermits,
 }
 
 pub(crate) const LOCK: &str = "runner.lock";
@@ -123,6 +124,7 @@ impl Runner {
         let project = options.project.again()?;
         let workspaces =
             Workspaces::open(project, &options.data, &options.settings, &options.env).await?;
+        let permits = ExecutorPermits::new(&options.settings);
         let context = RunnerContext {
             client: Client::new(transport, options.credential),
             workspaces,
@@ -133,9 +135,10 @@ impl Runner {
             only: options.agents,
             env: options.env,
             program: options.program,
-            trusted: options.trusted,
+            trust: options.trust,
             now: options.now,
             turns: RunTurns::default(),
+            permits,
         };
         Ok(Self { context: Arc::new(context), _lock: lock })
     }
@@ -166,6 +169,11 @@ impl RunnerContext {
 
     /// Whether what would be started is what the user has allowed.
     fn is_trusted(&self) -> bool {
-        Programs::of(&self.project, &self.settings) == self.trusted
+        let wanted = Programs::of(&self.project, &self.settings);
+        if wanted.is_empty() {
+            return true;
+        }
+        let allowed = self.project.real_path().and_then(|it| self.trust.trusted(&it));
+        allowed.is_ok_and(|it| wanted.is_allowed_by(&it))
     }
 }

@@ -26,7 +26,11 @@ pub(crate) struct AgentOutput {
     n_unsaid: u64,
     /// Values that must not appear in messages.
     secrets: Vec<String>,
+    is_finished: bool,
 }
+
+/// In the place of a secret.
+pub(crate) const SECRET: &str = "[secret]";
 
 impl AgentOutput {
     pub(crate) fn new(secrets: Vec<String>) -> Self {
@@ -38,6 +42,7 @@ impl AgentOutput {
             n_messages: 0,
             n_unsaid: 0,
             secrets: secrets.into_iter().filter(|it| it.len() >= 8).collect(),
+            is_finished: false,
         }
     }
 
@@ -67,14 +72,9 @@ impl AgentOutput {
             return;
         }
         self.partial.extend_from_slice(chunk);
-        let valid = match std::str::from_utf8(&self.partial) {
-            Ok(text) => text.len(),
-            // At most three bytes of a character can be missing; anything else is not text.
-            Err(error) if self.partial.len() - error.valid_up_to() < 4 => error.valid_up_to(),
-            Err(_) => self.partial.len(),
-        };
-        let text = String::from_utf8_lossy(&self.partial[..valid]).into_owned();
-        self.partial.drain(..valid);
+        let whole = self.partial.len() - n_unfinished(&self.partial);
+        let text = String::from_utf8_lossy(&self.partial[..whole]).into_owned();
+        self.partial.drain(..whole);
         self.unsaid += &text;
         let most = MOST_MESSAGE * 4;
         if self.unsaid.len() > most {
@@ -82,6 +82,13 @@ impl AgentOutput {
             self.n_unsaid += cut as u64;
             self.unsaid.drain(..cut);
         }
+    }
+
+    /// Nothing more comes: what was held back is said too.
+    pub(crate) fn finish(&mut self) {
+        self.unsaid += &String::from_utf8_lossy(&self.partial);
+        self.partial.clear();
+        self.is_finished = true;
     }
 
     /// True if there is enough to say for a message of its own.
@@ -99,14 +106,37 @@ impl AgentOutput {
             Some(at) if at > 0 => at + 1,
             Some(_) | None => most,
         };
+        // The first part of a secret waits for the rest of it.
+        let cut = cut - self.n_held_back(&self.unsaid[..cut]);
+        if cut == 0 {
+            return None;
+        }
         let part: String = self.unsaid.drain(..cut).collect();
         self.n_messages += 1;
         let mut text = plain(&part);
         for secret in &self.secrets {
-            text = text.replace(secret.as_str(), "[secret]");
+            text = text.replace(secret.as_str(), SECRET);
         }
         let text = text.trim_matches('\n').to_owned();
         (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// How many bytes at the end of a text may be the beginning of a secret.
+    fn n_held_back(&self, text: &str) -> usize {
+        if self.is_finished {
+            return 0;
+        }
+        let is_begun = |n: &usize| {
+            let end = &text.as_bytes()[text.len() - n..];
+            self.secrets.iter().any(|it| it.len() > *n && it.as_bytes().starts_with(end))
+        };
+        let longest = self.secrets.iter().map(String::len).max().unwrap_or(0).min(text.len());
+        // A secret is text, so such a beginning is at the border of a character.
+        (1..=longest)
+            .rev()
+            .filter(|n| text.is_char_boundary(text.len() - n))
+            .find(is_begun)
+            .unwrap_or(0)
     }
 
     /// What no message has, for a last one.
@@ -119,6 +149,21 @@ impl AgentOutput {
     pub(crate) fn text(&self) -> String {
         let (first, second) = self.kept.as_slices();
         String::from_utf8_lossy(&[first, second].concat()).into_owned()
+    }
+}
+
+/// How many bytes at the end are the beginning of a character whose rest has not come.
+fn n_unfinished(bytes: &[u8]) -> usize {
+    let n_of = |lead: u8| match lead {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    let is_lead = |n: &usize| bytes[bytes.len() - n] & 0xc0 != 0x80;
+    match (1..=bytes.len().min(3)).find(is_lead) {
+        Some(n) if n_of(bytes[bytes.len() - n]) > n => n,
+        Some(_) | None => 0,
     }
 }
 
@@ -200,5 +245,28 @@ mod tests {
         let mut output = AgentOutput::new(vec!["secret-token".to_owned(), "x".to_owned()]);
         output.push(b"my token is secret-token, x\n");
         assert_eq!(output.next_message().as_deref(), Some("my token is [secret], x"));
+    }
+
+    #[test]
+    fn a_token_that_comes_in_parts_is_not_said_either() {
+        let mut output = AgentOutput::new(vec!["secret-token".to_owned()]);
+        output.push(b"it is secret-");
+        assert_eq!(output.next_message().as_deref(), Some("it is "));
+        assert_eq!(output.next_message(), None);
+        output.push(b"token, a secret-");
+        assert_eq!(output.next_message().as_deref(), Some("[secret], a "));
+        output.finish();
+        assert_eq!(output.next_message().as_deref(), Some("secret-"), "it was none");
+    }
+
+    #[test]
+    fn what_is_no_text_is_said_as_far_as_it_is_one() {
+        let mut output = AgentOutput::new(Vec::new());
+        output.push(b"a\xff\xfeb\xe2\x82");
+        assert_eq!(output.next_message().as_deref(), Some("a\u{fffd}\u{fffd}b"));
+        output.push(b"\xac!\xf0\x9f");
+        assert_eq!(output.next_message().as_deref(), Some("\u{20ac}!"));
+        output.finish();
+        assert_eq!(output.next_message().as_deref(), Some("\u{fffd}"));
     }
 }

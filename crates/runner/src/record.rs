@@ -85,13 +85,30 @@ pub(crate) enum AgentEnd {
 pub(crate) const FOLDER: &str = "runner";
 pub(crate) const ATTEMPTS: &str = "attempts";
 const RECORD: &str = "attempt.json";
-pub(crate) const PROMPT: &str = "prompt.md";
 pub(crate) const OUTPUT: &str = "output.txt";
 /// What the agent gets as `OUTPUT_DIRECTORY`.
 pub(crate) const WRITTEN: &str = "output";
 const MOST_RECORD_BYTES: u64 = 1 << 20;
 /// Older attempts are forgotten when a runner starts.
 const MOST_KEPT: usize = 500;
+
+/// The exact prompt of a round: the second one has a file of its own.
+pub(crate) fn prompt_file(round: u32) -> String {
+    if round == 1 { "prompt.md".to_owned() } else { format!("prompt-{round}.md") }
+}
+
+impl AttemptStage {
+    /// As it is stored.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Claimed => "claimed",
+            Self::WorkspaceReady => "workspace_ready",
+            Self::AgentStarted => "agent_started",
+            Self::AgentFinished => "agent_finished",
+            Self::HandedOff => "handed_off",
+        }
+    }
+}
 
 impl AttemptKey {
     pub(crate) fn folder(&self) -> String {

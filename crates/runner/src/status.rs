@@ -14,6 +14,8 @@ pub struct RunnerStatus {
 
 pub struct AttemptStatus {
     pub number: u64,
+    /// The number of its run.
+    pub run: u64,
     pub label: String,
     pub story: String,
     pub agent: String,
@@ -46,6 +48,7 @@ pub fn status(data: &Dir) -> Result<RunnerStatus, FileError> {
     let newest = over.into_iter().rev().take(MOST_OVER).rev();
     let attempts = open.into_iter().chain(newest).map(|it| AttemptStatus {
         number: it.number,
+        run: it.run_number,
         label: it.label,
         story: it.story,
         agent: it.agent,

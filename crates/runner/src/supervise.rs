@@ -9,13 +9,14 @@ use baton_wire::project_file::agent_program::AgentProgram;
 use baton_wire::project_file::runner::ExecutorSettings;
 use jiff::SignedDuration;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
-use crate::output::{AgentOutput, MOST_PRINTED};
-use crate::process::{RunningProgram, exit_parts};
+use crate::output::{AgentOutput, MOST_PRINTED, SECRET};
+use crate::process::{OutputChunk, RunningProgram, end_orphans, exit_parts};
 use crate::record::{AgentEnd, AttemptRecord};
 use crate::transcript::{AgentReport, Transcript};
 
@@ -35,6 +36,8 @@ pub(crate) struct Supervised {
     pub(crate) output: String,
     /// What the program said of itself, where its output is a transcript.
     pub(crate) report: AgentReport,
+    /// Done when all of it is said on the run.
+    pub(crate) said: JoinHandle<()>,
 }
 
 /// How often what was printed is said.
@@ -53,17 +56,33 @@ pub(crate) async fn supervise(
     watched: Watched,
     stop: &mut watch::Receiver<bool>,
 ) -> Supervised {
+    let (messages, said) = send_messages(context, record);
     let mut program = watched.program;
     let mut speech = Speech {
         output: AgentOutput::new(watched.secrets),
         transcript: watched.speaks.map(Transcript::new),
-        messages: send_messages(context, record),
+        messages,
         heard_at: Instant::now(),
         silence: duration(settings.silence),
         is_told_silent: false,
     };
     let end = watch_over(context, record, settings, &mut program, &mut speech, stop).await;
-    match &end {
+    // It may take its time, and the work is this attempt's until then.
+    let last_output = heartbeats_during(context, record, end_all(&end, &mut program, record)).await;
+    for chunk in last_output {
+        speech.push(&chunk.bytes);
+    }
+    let report = speech.report();
+    Supervised { end, output: speech.end(&record.key.token), report, said }
+}
+
+/// Ends what is left of a program, and gives the output that was on its way.
+async fn end_all(
+    end: &AgentEnd,
+    program: &mut RunningProgram,
+    record: &AttemptRecord,
+) -> Vec<OutputChunk> {
+    match end {
         AgentEnd::Exited { .. } => program.end_group(),
         AgentEnd::TimedOut { .. }
         | AgentEnd::TooMuchOutput { .. }
@@ -71,11 +90,27 @@ pub(crate) async fn supervise(
         | AgentEnd::Lost
         | AgentEnd::Stopped => program.end().await,
     }
-    for chunk in program.last_output().await {
-        speech.push(&chunk.bytes);
+    // What left the group may hold its outputs open.
+    let _ = end_orphans(None, &record.key.token);
+    program.last_output().await
+}
+
+/// Heartbeats while something else takes its time.
+pub(crate) async fn heartbeats_during<T>(
+    context: &RunnerContext,
+    record: &AttemptRecord,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(heartbeat_every(record.lease_seconds)) => {
+                // A refusal is met again by whatever follows.
+                let _ = context.client.heartbeat(&record.key).await;
+            }
+        }
     }
-    let report = speech.report();
-    Supervised { end, output: speech.end(), report }
 }
 
 /// Until the program ends, or has to be ended.
@@ -109,7 +144,10 @@ async fn watch_over(
                     Ok(()) | Err(ApiFailure::Unreachable(_)) => {}
                     Err(ApiFailure::Refused(problem)) if is_lost(&problem) => return AgentEnd::Lost,
                     // It has handed on, asked or delegated: it should come to its end now.
-                    Err(ApiFailure::Refused(_)) => over_at = Some(Instant::now() + GRACE),
+                    Err(ApiFailure::Refused(_)) => {
+                        let grace = if is_wanted { SHORT_GRACE } else { GRACE };
+                        over_at = Some(Instant::now() + grace);
+                    }
                 }
             }
             () = sleep_until(timeout) => {
@@ -121,8 +159,12 @@ async fn watch_over(
             () = stopped(stop) => return AgentEnd::Stopped,
             () = turn.is_wanted(), if !is_wanted => {
                 is_wanted = true;
-                let soon = Instant::now() + SHORT_GRACE;
-                over_at = Some(over_at.map_or(soon, |it| it.min(soon)));
+                if over_at.is_some() {
+                    over_at = Some(Instant::now() + SHORT_GRACE);
+                } else {
+                    // While the work is its own, the other one waits.
+                    beat.reset_immediately();
+                }
             }
             _ = said.tick() => speech.say_on(),
             // Last, so that a program that never stops printing keeps nothing else from its turn.
@@ -191,37 +233,46 @@ impl Speech {
     }
 
     /// The rest. The result does not wait until it is sent.
-    fn end(mut self) -> String {
+    fn end(mut self, token: &str) -> String {
+        self.output.finish();
         while let Some(message) = self.output.next_message() {
             let _ = self.messages.try_send(message);
         }
         if let Some(message) = self.output.left_out() {
             let _ = self.messages.try_send(message);
         }
-        self.output.text()
+        // Nothing that is taken from it may hold the token.
+        self.output.text().replace(token, SECRET)
     }
 }
 
-/// The lease was lost: the work was taken away, not handed on.
+/// The work was taken away, not handed on: its lease was lost, it was given back or cancelled, or the server
+/// takes this runner's word no more.
 pub(crate) fn is_lost(problem: &ProblemDocument) -> bool {
     let state = problem.handoff.as_ref().and_then(|it| {
         let value: serde_json::Value = serde_json::from_str(it.get()).ok()?;
         value["state"].as_str().map(str::to_owned)
     });
-    matches!(state.as_deref(), Some("timed_out" | "cancelled" | "superseded"))
+    let is_refused_as_such = matches!(&*problem.code, "bad_token" | "not_a_runner");
+    let is_taken =
+        matches!(state.as_deref(), Some("timed_out" | "cancelled" | "superseded" | "pending"));
+    is_taken || is_refused_as_such
 }
 
 /// A task that posts messages one after the other, in the agent's name, so that the agent is not kept
 /// waiting. It ends once all are sent.
-fn send_messages(context: &Arc<RunnerContext>, record: &AttemptRecord) -> mpsc::Sender<String> {
+fn send_messages(
+    context: &Arc<RunnerContext>,
+    record: &AttemptRecord,
+) -> (mpsc::Sender<String>, JoinHandle<()>) {
     let (sender, mut receiver) = mpsc::channel(MOST_UNSENT);
     let (context, run, agent) = (context.clone(), record.run, record.agent.clone());
-    tokio::spawn(async move {
+    let said = tokio::spawn(async move {
         while let Some(text) = receiver.recv().await {
             let _ = context.client.say(run, Some(&agent), text).await;
         }
     });
-    sender
+    (sender, said)
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {

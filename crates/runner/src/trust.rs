@@ -1,8 +1,8 @@
 //! Trust: programs that a project's files name are started only where this user has allowed exactly
 //! them. The list is in the user's own folder, never in the repository.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 
 use baton_core::hash::Hash;
 use baton_files::{Dir, FileError, FileMode};
@@ -43,19 +43,24 @@ impl Programs {
     pub fn of(project: &Dir, settings: &RunnerSettings) -> Self {
         let mut programs = BTreeMap::new();
         for (index, line) in settings.setup.iter().enumerate() {
-            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            // A shell reads it: the words are looked for in the line as a whole.
+            let words = [String::new(), line.clone()];
             programs.insert(format!("setup {}", index + 1), described(project, line, &words));
         }
         for executor in &settings.executors {
             let words = match &executor.kind {
                 ExecutorKind::Command(words) => words.clone(),
-                ExecutorKind::Scripted(script) => vec![script.clone()],
+                // As a path, so that it has to be there.
+                ExecutorKind::Scripted(script) => vec![format!("./{script}")],
                 ExecutorKind::Program(program) => program.run.clone(),
             };
-            let mut line = words.join(" ");
-            if let ExecutorKind::Program(program) = &executor.kind {
-                line += &format!(" (permissions: {})", program.permissions.name());
-            }
+            let mut line = match &executor.kind {
+                ExecutorKind::Command(_) => words.join(" "),
+                ExecutorKind::Scripted(script) => script.clone(),
+                ExecutorKind::Program(program) => {
+                    format!("{} (permissions: {})", words.join(" "), program.permissions.name())
+                }
+            };
             if !executor.env.is_empty() {
                 line += &format!(" (with {} of your environment)", executor.env.join(", "));
             }
@@ -63,14 +68,28 @@ impl Programs {
             programs.insert(name, described(project, &line, &words));
         }
         if !settings.env.is_empty() && !programs.is_empty() {
-            let pairs: Vec<String> =
-                settings.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            programs.insert("environment".to_owned(), pairs.join(" "));
+            let pairs = settings.env.iter().map(|(name, value)| format!("{name}={value}"));
+            let line = pairs.collect::<Vec<_>>().join(" ");
+            let words = [String::new(), line.clone()];
+            programs.insert("environment".to_owned(), described(project, &line, &words));
         }
-        if !settings.env_files.is_empty() {
-            programs.insert("copied files".to_owned(), settings.env_files.join(" "));
+        for file in &settings.env_files {
+            let words = [String::new(), file.clone()];
+            programs.insert(format!("copied file {file}"), described(project, file, &words));
         }
         Self(programs)
+    }
+
+    /// What cannot be allowed as it is, such as a link.
+    pub fn problems(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_bad =
+            |(_, program): &(&String, &String)| program.contains(&format!(" {NO_TRUST}: "));
+        self.0.iter().filter(is_bad).map(|(name, program)| (name.as_str(), program.as_str()))
+    }
+
+    /// Whether all of this is what the user has allowed.
+    pub fn is_allowed_by(&self, allowed: &Self) -> bool {
+        self == allowed && self.problems().next().is_none()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -100,37 +119,131 @@ impl Programs {
     }
 }
 
-/// A command, and the files of the project among its words.
+/// In the place of a hash, where there can be none.
+const NO_TRUST: &str = "cannot be trusted";
+
+/// A command, and the files of the project that it names.
 fn described(project: &Dir, line: &str, words: &[String]) -> String {
     let mut text = line.to_owned();
-    for word in words {
-        if let Some(hash) = file_hash(project, word) {
-            text += &format!("; {word} {hash}");
-        }
+    if let Some(program) = words.first()
+        && program.contains('/')
+        && !program.starts_with('/')
+        && !matches!(named(project, program), NamedPath::File(_) | NamedPath::Unsafe(_))
+    {
+        // It would be looked for in the workspace, where it can be anything.
+        text += &format!("; {program} {NO_TRUST}: it is no file of the project");
+    }
+    for file in named_files(project, words) {
+        let (name, hash) = (file.display(), file_hash(project, &file));
+        text += &format!("; {name} {hash}");
     }
     text
 }
 
-/// The hash of a file of the project; `None` where a word names none.
-fn file_hash(project: &Dir, word: &str) -> Option<String> {
-    let path = project_file(project, word)?;
-    match project.read(&path, MOST_PROGRAM_BYTES) {
-        Ok(bytes) => Some(format!("sha256:{}", Hash::of(&bytes))),
-        Err(error) => Some(format!("cannot be read: {error}")),
+/// The hash of a file of the project, or why it has none.
+fn file_hash(dir: &Dir, path: &Path) -> String {
+    match dir.read(path, MOST_PROGRAM_BYTES) {
+        Ok(bytes) => format!("sha256:{}", Hash::of(&bytes)),
+        Err(error) => format!("{NO_TRUST}: {error}"),
     }
 }
 
-/// The path of a file of the project that a word of a command names.
-pub(crate) fn project_file(project: &Dir, word: &str) -> Option<PathBuf> {
-    let word = word.strip_prefix("./").unwrap_or(word);
-    let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
-    if word.starts_with('-') || !word.split('/').all(is_plain) {
+/// What a word is to a project.
+enum NamedPath {
+    /// A regular file.
+    File(PathBuf),
+    /// A link, or something behind one: it could be another file tomorrow.
+    Unsafe(PathBuf),
+    Other,
+}
+
+fn named(project: &Dir, word: &str) -> NamedPath {
+    let Some(path) = path_inside(project, word) else { return NamedPath::Other };
+    match project.entry(&path) {
+        Ok(Some(entry)) if entry.is_file() => NamedPath::File(path),
+        Ok(Some(entry)) if entry.is_folder() => NamedPath::Other,
+        Ok(Some(_)) => NamedPath::Unsafe(path),
+        Ok(None) => NamedPath::Other,
+        Err(FileError::Link { .. }) => NamedPath::Unsafe(path),
+        Err(_) => NamedPath::Other,
+    }
+}
+
+/// A word as a path below the project, if it can be one: `./a`, `b/../a` and the absolute path too.
+fn path_inside(project: &Dir, word: &str) -> Option<PathBuf> {
+    if word.is_empty() || word.starts_with('-') {
         return None;
     }
-    let path = PathBuf::from(word);
-    let entry = project.entry(&path).ok()??;
-    // A link could lead to another file tomorrow: it is named as unreadable, and so never the same.
-    (!entry.is_folder()).then_some(path)
+    let word = Path::new(word);
+    let word = match project.real_path() {
+        Ok(root) if word.is_absolute() => word.strip_prefix(root).ok()?.to_owned(),
+        Ok(_) | Err(_) => word.to_owned(),
+    };
+    let mut path = PathBuf::new();
+    for part in word.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => path.push(name),
+            Component::ParentDir if path.pop() => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (!path.as_os_str().is_empty()).then_some(path)
+}
+
+/// Every file of the project that these words name, whole or as a part: `--config=tools/a`,
+/// `sh -c "tools/a; tools/b"`.
+fn named_files(project: &Dir, words: &[String]) -> BTreeSet<PathBuf> {
+    let mut files = BTreeSet::new();
+    for part in words.iter().flat_map(|word| parts(word)) {
+        match named(project, part) {
+            NamedPath::File(path) | NamedPath::Unsafe(path) => {
+                files.insert(path);
+            }
+            NamedPath::Other => {}
+        }
+    }
+    files
+}
+
+/// A word, and what a shell or a program may find in it.
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let is_border = |it: char| it.is_whitespace() || ";&|()<>\"'`$=,:{}[]@".contains(it);
+    std::iter::once(word).chain(word.split(is_border).filter(move |it| it.len() < word.len()))
+}
+
+/// The path of a file of the project that a word of a command names as a whole. It is started from the
+/// project: an agent could have changed the one in the workspace.
+pub(crate) fn project_file(project: &Dir, word: &str) -> Option<PathBuf> {
+    match named(project, word) {
+        NamedPath::File(path) => Some(path),
+        NamedPath::Unsafe(_) | NamedPath::Other => None,
+    }
+}
+
+/// The first file that a program with these words and variables would take from its workspace, and
+/// that is not the project's own.
+pub(crate) fn foreign_file(
+    project: &Dir,
+    workspace: &Dir,
+    words: &[String],
+    env: &[(String, String)],
+) -> Option<PathBuf> {
+    let is_taken_along = |word: &&String| project_file(project, word).is_none();
+    let mut texts: Vec<String> = words.iter().filter(is_taken_along).cloned().collect();
+    texts.extend(env.iter().map(|(_, value)| value.clone()));
+    let differs = |path: &PathBuf| {
+        let in_workspace = workspace.entry(path).ok().flatten().is_some();
+        in_workspace && file_hash(workspace, path) != file_hash(project, path)
+    };
+    let named = named_files(project, &texts).into_iter().find(differs);
+    // What an interpreter is given first, if only the workspace has it.
+    let script = words.iter().skip(1).find(|it| !it.starts_with('-'));
+    let script = script.filter(is_taken_along).and_then(|it| path_inside(project, it));
+    let is_file =
+        |path: &PathBuf| workspace.entry(path).ok().flatten().is_some_and(|it| it.is_file());
+    let is_new = |path: &PathBuf| matches!(project.entry(path), Ok(None)) && is_file(path);
+    named.or_else(|| script.filter(is_new))
 }
 
 impl TrustList {
@@ -210,6 +323,8 @@ mod tests {
         for (word, is_file) in [
             ("tools/a", true),
             ("./tools/a", true),
+            ("tools/../tools//./a", true),
+            ("tools/b", false),
             ("tools", false),
             ("../a", false),
             ("/etc/passwd", false),
@@ -217,6 +332,100 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(project_file(&dir, word).is_some(), is_file, "{word}");
+        }
+        let whole = project.path().canonicalize().unwrap().join("tools/a");
+        assert!(project_file(&dir, whole.to_str().unwrap()).is_some());
+    }
+
+    fn programs(project: &Path, run: &[&str]) -> Programs {
+        let run: Vec<String> = run.iter().map(|it| format!("{it:?}")).collect();
+        let text = format!("[executors.mine]\nkind = \"command\"\nrun = [{}]\n", run.join(", "));
+        Programs::of(&Dir::open(project).unwrap(), &settings(&text))
+    }
+
+    #[test]
+    fn every_file_that_a_command_names_in_any_way_is_a_part_of_what_is_trusted() {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::create_dir(project.path().join("tools")).unwrap();
+        for run in [
+            &["sh", "tools/a"][..],
+            &["./tools/a"],
+            &["tools/a"],
+            &["sh", "-c", "cd . && tools/a --fast; true"],
+            &["sh", "-c", "(. ./tools/a)"],
+            &["node", "--require=./tools/a", "x"],
+            &["agent", "--config", "tools/../tools/a"],
+            &["agent", "@tools/a"],
+        ] {
+            std::fs::write(project.path().join("tools/a"), "1").unwrap();
+            let before = programs(project.path(), run);
+            assert_eq!(before.problems().count(), 0, "{before:?}");
+            std::fs::write(project.path().join("tools/a"), "2").unwrap();
+            assert_ne!(programs(project.path(), run), before, "{run:?}");
+        }
+    }
+
+    #[test]
+    fn variables_and_copied_files_are_a_part_of_it_too() {
+        let project = tempfile::tempdir().unwrap();
+        let dir = Dir::open(project.path()).unwrap();
+        let text = "[runner]\nsetup = [\"sh ./a\"]\nenv_files = [\".env\"]\n[runner.env]\nBASH_ENV = \"b\"\n\
+            [executors.mine]\nkind = \"scripted\"\nscript = \"c\"\n";
+        for name in ["a", "b", "c", ".env"] {
+            std::fs::write(project.path().join(name), "1").unwrap();
+        }
+        for name in ["a", "b", "c", ".env"] {
+            let before = Programs::of(&dir, &settings(text));
+            std::fs::write(project.path().join(name), "2").unwrap();
+            let changes = Programs::of(&dir, &settings(text)).changes_since(&before);
+            assert_eq!(changes.len(), 1, "{name}: {changes:?}");
+        }
+    }
+
+    #[test]
+    fn links_and_programs_that_only_a_workspace_could_have_are_never_trusted() {
+        let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(outside.path().join("a"), "1").unwrap();
+        let link = std::os::unix::fs::symlink::<std::path::PathBuf, _>;
+        link(outside.path().to_owned(), project.path().join("folder")).unwrap();
+        link(outside.path().join("a"), project.path().join("link")).unwrap();
+        for run in [
+            &["sh", "link"][..],
+            &["./link"],
+            &["folder/a"],
+            &["sh", "-c", "folder/a"],
+            &["./missing"],
+            &["../a"],
+        ] {
+            let programs = programs(project.path(), run);
+            assert_eq!(programs.problems().count(), 1, "{programs:?}");
+            assert!(!programs.is_allowed_by(&programs), "{run:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_would_take_from_its_workspace_has_to_be_the_project_s_own() {
+        let (project, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (own, other) =
+            (Dir::open(project.path()).unwrap(), Dir::open(workspace.path()).unwrap());
+        for name in ["same", "changed"] {
+            std::fs::write(project.path().join(name), "1").unwrap();
+            std::fs::write(workspace.path().join(name), "1").unwrap();
+        }
+        std::fs::write(workspace.path().join("changed"), "2").unwrap();
+        std::fs::write(workspace.path().join("new"), "1").unwrap();
+        for (words, value, expected) in [
+            (&["sh", "changed"][..], "", None),
+            (&["sh", "-c", "sh same"], "", None),
+            (&["sh", "-c", "sh changed"], "", Some("changed")),
+            (&["sh", "-e", "new"], "", Some("new")),
+            (&["agent", "--out", "x", "new"], "", None),
+            (&["agent"], "./changed", Some("changed")),
+        ] {
+            let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+            let env = [("BASH_ENV".to_owned(), value.to_owned())];
+            let found = foreign_file(&own, &other, &words, &env);
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{words:?} {value}");
         }
     }
 }

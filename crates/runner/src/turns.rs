@@ -1,11 +1,28 @@
 //! One agent at a time in a workspace: the next attempt of a run waits for the end of the one before it,
-//! which is cut short.
+//! which is cut short. And no more programs of an executor at once than its limit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{OwnedMutexGuard, watch};
+use baton_wire::project_file::runner::RunnerSettings;
+use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, watch};
 use uuid::Uuid;
+
+/// How many programs each executor may still start.
+pub(crate) struct ExecutorPermits(HashMap<String, Arc<Semaphore>>);
+
+impl ExecutorPermits {
+    pub(crate) fn new(settings: &RunnerSettings) -> Self {
+        let limited =
+            settings.executors.iter().filter_map(|it| Some((it.name.clone(), it.at_once?)));
+        Self(limited.map(|(name, most)| (name, Arc::new(Semaphore::new(most)))).collect())
+    }
+
+    /// Waits until the executor may start one more; `None` where it has no limit.
+    pub(crate) async fn begin(&self, executor: &str) -> Option<OwnedSemaphorePermit> {
+        self.0.get(executor)?.clone().acquire_owned().await.ok()
+    }
+}
 
 /// The turns of all runs.
 #[derive(Default)]

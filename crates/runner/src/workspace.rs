@@ -2,6 +2,8 @@
 //!
 //! Work is never deleted: what is not committed is kept under a ref before a workspace goes.
 
+mod cleaning;
+
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,13 +16,15 @@ use uuid::Uuid;
 
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
-use crate::process::{ProgramSpec, run_to_end};
+use crate::process::{ProgramSpec, end_marked, run_to_end};
+use crate::trust::foreign_file;
 
 pub(crate) const WORKSPACES: &str = "workspaces";
 /// The worktree, in the folder of its workspace.
 pub(crate) const TREE: &str = "tree";
+/// Folders that were put aside, in the folder of their workspace.
+const ASIDE: &str = "left-";
 const RECORD: &str = "workspace.json";
-const INDEX: &str = "snapshot.index";
 const MOST_RECORD_BYTES: u64 = 1 << 20;
 const MOST_ENV_FILE_BYTES: u64 = 1 << 20;
 /// How long a worktree that git is still making is waited for.
@@ -84,6 +88,17 @@ pub enum WorkspaceError {
     Setup { command: String, what: String, output: String },
     #[error("no port from {first} to {last} is free")]
     NoPort { first: u16, last: u16 },
+    #[error(
+        "{path} holds repositories of its own ({inner}), whose commits would be lost; look at them, and remove \
+         the folder by hand"
+    )]
+    InnerRepository { path: String, inner: String },
+    #[error(
+        "{path} was put aside because it was no worktree any more; look at it, and remove it by hand"
+    )]
+    PutAside { path: String },
+    #[error("{0}")]
+    Foreign(String),
     #[error("all of {branch} and {branch}-2 to {branch}-{MOST_BRANCHES} are taken")]
     NoBranch { branch: String },
 }
@@ -91,6 +106,38 @@ pub enum WorkspaceError {
 impl From<GitError> for WorkspaceError {
     fn from(error: GitError) -> Self {
         Self::Git(error.to_string())
+    }
+}
+
+/// What becomes of a folder that is no worktree of this repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UnusableFolder {
+    /// No agent has worked in it.
+    Remove,
+    PutAside,
+}
+
+/// What becomes of a branch that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ExistingBranch {
+    /// It is the story's own.
+    GoOn,
+    /// It is another's: a new one gets a number.
+    Leave,
+}
+
+/// By this variable the set-up commands of a workspace are found again.
+const SETUP_VARIABLE: &str = "BATON_WORKSPACE";
+
+/// A folder that is no worktree any more may still hold work: it stays beside the new one.
+fn put_aside(folder: &Dir) -> Result<(), FileError> {
+    let mut n = 1;
+    while folder.entry(format!("{ASIDE}{n}"))?.is_some() {
+        n += 1;
+    }
+    match folder.rename_new(TREE, folder, format!("{ASIDE}{n}")) {
+        Err(error) if !error.is_not_found() => Err(error),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -107,6 +154,8 @@ pub struct Workspaces {
     /// The runner's folder in the data.
     state: Dir,
     git: GitFolder,
+    /// The folder that all worktrees share.
+    common: Option<PathBuf>,
     /// Whether runs get worktrees.
     is_worktree: bool,
     settings: RunnerSettings,
@@ -124,7 +173,8 @@ impl Workspaces {
         env: &[(String, String)],
     ) -> Result<Self, WorkspaceError> {
         let state = data.make_dirs(crate::record::FOLDER, FileMode::Private)?;
-        let git = GitFolder::new(project.real_path()?, env);
+        let mut git = GitFolder::new(project.real_path()?, env);
+        git.switch_off_own_filters().await;
         let has_commit = git.is_top().await && git.head().await.is_some();
         let is_worktree = match settings.workspace {
             Some(WorkspaceKind::InPlace) => false,
@@ -139,10 +189,12 @@ impl Workspaces {
             None => has_commit,
         };
         let (settings, env) = (settings.clone(), env.to_vec());
+        let common = git.common_folder().await;
         Ok(Self {
             project,
             state,
             git,
+            common,
             is_worktree,
             settings,
             env,
@@ -165,10 +217,12 @@ impl Workspaces {
         let known = self.record(run)?;
         if let Some(known) = &known
             && known.is_ready
-            && (!known.is_worktree || self.tree(run).is_ok())
+            && (!known.is_worktree || self.is_own_tree(run))
         {
             return Ok(known.clone());
         }
+        // Set-up commands of a runner that was killed.
+        let _ = end_marked(&format!("{SETUP_VARIABLE}={run}"));
         let record = {
             let _turn = self.turn.lock().await;
             self.make(known, run, run_number, story).await?
@@ -213,11 +267,18 @@ impl Workspaces {
             return Ok(record);
         }
         let path = folder.real_path()?.join(TREE);
-        let branch = match self.found_worktree(&folder, &path).await? {
+        let unusable = match &known {
+            Some(known) if known.is_ready => UnusableFolder::PutAside,
+            Some(_) | None => UnusableFolder::Remove,
+        };
+        let branch = match self.found_worktree(&folder, &path, unusable).await? {
             Some(branch) => branch,
             None => {
+                let own = known.and_then(|it| it.branch).or_else(|| story.branch.clone());
                 let wanted = branch_name(self.settings.branch.as_deref(), story, run_number);
-                self.add_worktree(&path, &wanted).await?
+                let is_own = own.is_some_and(|it| it == wanted);
+                let existing = if is_own { ExistingBranch::GoOn } else { ExistingBranch::Leave };
+                self.add_worktree(&path, &wanted, existing).await?
             }
         };
         let record = WorkspaceRecord { branch: Some(branch), path, is_worktree: true, ..base };
@@ -226,11 +287,12 @@ impl Workspaces {
     }
 
     /// The branch of a worktree that an earlier runner had made when it was killed. What was not finished
-    /// is removed: no agent has worked in it yet.
+    /// is removed, if no agent has worked in it yet; else it is put aside.
     async fn found_worktree(
         &self,
         folder: &Dir,
         path: &Path,
+        unusable: UnusableFolder,
     ) -> Result<Option<String>, WorkspaceError> {
         let git = self.git.at(path.to_owned());
         // git goes on when the runner is killed.
@@ -240,16 +302,26 @@ impl Workspaces {
             }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
-        let branch = if git.is_top().await { git.branch().await } else { None };
-        if branch.is_none() {
-            folder.remove(TREE)?;
-            self.git.prune_worktrees().await?;
+        let is_top = git.is_top().await;
+        let branch = if is_top { git.branch().await } else { None };
+        if branch.is_some() {
+            return Ok(branch);
         }
-        Ok(branch)
+        match unusable {
+            UnusableFolder::Remove if !is_top => folder.remove(TREE)?,
+            UnusableFolder::Remove | UnusableFolder::PutAside => put_aside(folder)?,
+        }
+        self.git.prune_worktrees().await?;
+        Ok(None)
     }
 
     /// On the wanted branch, if it is free; else on a new one with a number.
-    async fn add_worktree(&self, path: &Path, wanted: &str) -> Result<String, WorkspaceError> {
+    async fn add_worktree(
+        &self,
+        path: &Path,
+        wanted: &str,
+        existing: ExistingBranch,
+    ) -> Result<String, WorkspaceError> {
         let Some(head) = self.git.head().await else {
             return Err(WorkspaceError::Git("there is no commit to begin with".to_owned()));
         };
@@ -262,7 +334,10 @@ impl Workspaces {
                     Err(GitError::Failed { output, .. }) if output.contains("cannot lock ref") => {}
                     Err(error) => return Err(error.into()),
                 }
-            } else if self.git.add_worktree_on(path, &branch).await.is_ok() {
+            } else if n == 1
+                && existing == ExistingBranch::GoOn
+                && self.git.add_worktree_on(path, &branch).await.is_ok()
+            {
                 return Ok(branch);
             }
         }
@@ -288,11 +363,22 @@ impl Workspaces {
     }
 
     async fn set_up(&self, record: &WorkspaceRecord, command: &str) -> Result<(), WorkspaceError> {
+        let words = [String::new(), command.to_owned()];
+        let workspace = Dir::open(&record.path)?;
+        if let Some(file) = foreign_file(&self.project, &workspace, &words, &self.settings.env) {
+            return Err(WorkspaceError::Foreign(format!(
+                "`{}` in the workspace is not the one in the project that was trusted, and `{command}` would \
+                 start it",
+                file.display()
+            )));
+        }
+        let mut env = self.environment(record);
+        env.push((SETUP_VARIABLE.to_owned(), record.run.to_string()));
         let spec = ProgramSpec {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), command.into()],
             folder: record.path.clone(),
-            env: self.environment(record),
+            env,
             input: None,
         };
         let most = Duration::try_from(self.settings.setup_timeout).unwrap_or(Duration::MAX);
@@ -319,7 +405,19 @@ impl Workspaces {
         let port = record.port.to_string();
         let set = self.settings.env.iter();
         let set = set.map(|(name, value)| (name.clone(), value.replace("{port}", &port)));
-        own.chain(set).collect()
+        own.chain(set).map(|(name, value)| self.without_own_programs(name, value)).collect()
+    }
+
+    /// A search path without folders of the workspace or the project: what is found there was not
+    /// trusted.
+    fn without_own_programs(&self, name: String, value: String) -> (String, String) {
+        if name != "PATH" {
+            return (name, value);
+        }
+        let is_foreign =
+            |it: &&str| it.starts_with('/') && !Path::new(it).starts_with(&self.git.path);
+        let value = value.split(':').filter(is_foreign).collect::<Vec<_>>().join(":");
+        (name, value)
     }
 
     fn free_port(&self) -> Result<u16, WorkspaceError> {
@@ -347,37 +445,6 @@ impl Workspaces {
         }
     }
 
-    /// Keeps what an attempt left uncommitted under a ref of its own; `None` where that is nothing.
-    pub(crate) async fn keep_changes(
-        &self,
-        record: &WorkspaceRecord,
-        name: &str,
-        message: &str,
-    ) -> Result<Option<KeptChanges>, WorkspaceError> {
-        let git = self.git.at(record.path.clone());
-        if !git.is_top().await || !git.is_dirty().await? {
-            return Ok(None);
-        }
-        let name = format!("refs/baton/run-{}/{name}", record.run_number);
-        let folder = self.folder(record.run)?;
-        let index = folder.real_path()?.join(INDEX);
-        let commit = git.snapshot(&name, message, &index).await?;
-        folder.remove(INDEX)?;
-        let kept = KeptChanges { name, commit };
-        self.save(&WorkspaceRecord { kept: Some(kept.clone()), ..record.clone() })?;
-        Ok(Some(kept))
-    }
-
-    /// The work went on: what was left before is in it, or was not wanted.
-    pub(crate) fn forget_kept(&self, run: Uuid) {
-        if let Ok(Some(record)) = self.record(run)
-            && (record.kept.is_some() || record.session.is_some())
-        {
-            // They are only notes for the next attempt.
-            let _ = self.save(&WorkspaceRecord { kept: None, session: None, ..record });
-        }
-    }
-
     pub(crate) fn keep_session(&self, run: Uuid, session: AgentSession) {
         if let Ok(Some(record)) = self.record(run) {
             // Without it the next attempt starts over.
@@ -398,23 +465,6 @@ impl Workspaces {
             return Ok(None);
         }
         Ok(Some(git.commit(message).await?))
-    }
-
-    /// Removes the workspace of a run; what is not committed is kept under a ref first. Branches stay.
-    pub async fn clean(
-        &self,
-        record: &WorkspaceRecord,
-    ) -> Result<Option<KeptChanges>, WorkspaceError> {
-        let kept = self.keep_changes(record, "cleaned", "What was not committed").await?;
-        if record.is_worktree {
-            let _turn = self.turn.lock().await;
-            if self.tree(record.run).is_ok() {
-                self.git.remove_worktree(&record.path).await?;
-            }
-            self.git.prune_worktrees().await?;
-        }
-        self.state.subdir(WORKSPACES)?.remove(record.run.to_string())?;
-        Ok(kept)
     }
 
     /// The workspace of a run, where it has one.
@@ -448,6 +498,17 @@ impl Workspaces {
 
     fn folder(&self, run: Uuid) -> Result<Dir, FileError> {
         self.state.make_dirs(Path::new(WORKSPACES).join(run.to_string()), FileMode::Private)
+    }
+
+    /// True if the folder is there, and a worktree of this repository: else git would work on another one.
+    fn is_own_tree(&self, run: Uuid) -> bool {
+        let link = self.tree(run).and_then(|it| it.read_text(".git", 4096));
+        let target =
+            link.ok().and_then(|it| Some(PathBuf::from(it.trim().strip_prefix("gitdir: ")?)));
+        match (target, &self.common) {
+            (Some(target), Some(common)) => target.starts_with(common.join("worktrees")),
+            (Some(_) | None, Some(_) | None) => false,
+        }
     }
 
     fn tree(&self, run: Uuid) -> Result<Dir, FileError> {

@@ -1,6 +1,7 @@
 //! `baton serve`: the engine behind HTTP, until it is stopped.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_engine::{CatalogKeeper, DataChecker, Sweeper, Timekeeper};
 use baton_http::{Backend, ListenOptions, Local, RunnerKey, Server};
@@ -18,6 +19,9 @@ use crate::project::Project;
 use crate::runners::{InProcess, ProjectTrust, options, runner_key, tell_untrusted};
 use crate::session::{Purpose, Session};
 use crate::show;
+
+/// While a project is not trusted.
+const TRUST_LOOKED_FOR_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
     log::start()?;
@@ -71,7 +75,8 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     served.map_err(|error| Failure::io("serve", error))
 }
 
-/// Runs agents until the server is told to stop, where the project names any and the user trusts them.
+/// Runs agents until the server is told to stop, where the project names any, as soon as the user trusts
+/// them.
 async fn run_agents(
     session: &Session,
     serve: &Serve,
@@ -80,13 +85,16 @@ async fn run_agents(
     key: &RunnerKey,
     stop: impl Future<Output = ()>,
 ) {
-    let runner = match serve.no_runner || session.project.file.runner.is_idle() {
-        true => Ok(None),
-        false => open_runner(session, backend, url, key).await,
+    tokio::pin!(stop);
+    if serve.no_runner || session.project.file.runner.is_idle() {
+        return stop.await;
+    }
+    let opened = tokio::select! {
+        opened = open_runner(session, backend, url, key) => opened,
+        () = &mut stop => return,
     };
-    match runner {
-        Ok(Some(runner)) => runner.run(RunnerMode::Forever, stop).await,
-        Ok(None) => stop.await,
+    match opened {
+        Ok(runner) => runner.run(RunnerMode::Forever, stop).await,
         Err(failure) => {
             show::note(&format!("{} no agents are run: {failure}", show::warn("careful:")));
             stop.await;
@@ -99,16 +107,19 @@ async fn open_runner(
     backend: Backend,
     url: String,
     key: &RunnerKey,
-) -> Result<Option<Runner>, Failure> {
+) -> Result<Runner, Failure> {
     let trust = ProjectTrust::of(&session.project)?;
     if !trust.is_given() {
         tell_untrusted(&trust);
-        return Ok(None);
+        while !ProjectTrust::of(&session.project)?.is_given() {
+            tokio::time::sleep(TRUST_LOOKED_FOR_EVERY).await;
+        }
+        show::note("what this project starts is trusted now: its agents begin");
     }
     let data = session.data().again()?;
     let options = options(&session.project, data, url, key.credential(), None)?;
     let transport = InProcess(Arc::new(Local::new(backend)));
-    Ok(Some(Runner::open(options, Arc::new(transport)).await?))
+    Ok(Runner::open(options, Arc::new(transport)).await?)
 }
 
 /// Workflows whose runs would come to an agent that is not there or does not fit. Files that cannot

@@ -28,6 +28,13 @@ pub(crate) fn run(cli: &Cli, args: &TrustArgs) -> Result<(), Failure> {
     for change in trust.wanted.changes_since(&trust.allowed) {
         show_change(&change);
     }
+    if trust.wanted.problems().next().is_some() {
+        for (name, _) in trust.wanted.problems() {
+            show::note(&format!("{} {}", show::warn("cannot be trusted:"), show::visible(name)));
+        }
+        let why = "a program has to be a regular file of the project, or be found outside it; nothing was allowed";
+        return Err(Failure::Untrusted(why.to_owned()));
+    }
     if !args.yes && !is_allowed()? {
         return Err(Failure::Untrusted(
             "nothing was allowed; `baton trust --yes` allows it".to_owned(),

@@ -1,7 +1,8 @@
 //! `baton workspace`: the folders that runs are worked on in.
 
 use baton_api::RunDocument;
-use baton_runner::{WorkspaceRecord, Workspaces};
+use baton_files::Dir;
+use baton_runner::{AttemptStage, AttemptStatus, WorkspaceRecord, Workspaces, status};
 use serde_json::json;
 
 use crate::api::{Api, Ask};
@@ -23,7 +24,9 @@ pub(crate) async fn run(cli: &Cli, verb: &WorkspaceCommand) -> Result<(), Failur
             Ok(())
         }
         WorkspaceCommand::Clean { run: Some(run) } => {
-            clean(&workspaces, &one(&workspaces, run)?).await
+            let record = one(&workspaces, run)?;
+            check_unused(&data, &record)?;
+            clean(&workspaces, &record).await
         }
         WorkspaceCommand::Clean { run: None } => clean_all(cli, &workspaces).await,
     }
@@ -87,10 +90,29 @@ async fn clean_all(cli: &Cli, workspaces: &Workspaces) -> Result<(), Failure> {
     if over.is_empty() {
         show::answer("no run that is over has a workspace");
     }
+    let mut failed = None;
     for it in &over {
-        clean(workspaces, it).await?;
+        // One that has to be looked at keeps no other.
+        if let Err(failure) = clean(workspaces, it).await {
+            show::note(&format!("{} run {}: {failure}", show::warn("kept:"), it.run_number));
+            failed = Some(failure);
+        }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
+}
+
+/// Refuses a workspace that an agent is at work in.
+fn check_unused(data: &Dir, record: &WorkspaceRecord) -> Result<(), Failure> {
+    let status = status(data)?;
+    let is_at_work =
+        |it: &AttemptStatus| it.run == record.run_number && it.stage != AttemptStage::HandedOff;
+    match status.attempts.iter().find(|it| status.pid.is_some() && is_at_work(it)) {
+        Some(attempt) => Err(Failure::Conflict(format!(
+            "`{}` is at work in the workspace of run {}; cancel the run, or wait for it",
+            attempt.agent, record.run_number
+        ))),
+        None => Ok(()),
+    }
 }
 
 async fn clean(workspaces: &Workspaces, record: &WorkspaceRecord) -> Result<(), Failure> {

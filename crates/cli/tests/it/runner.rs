@@ -1,14 +1,19 @@
 //! Agents that really run: programs of all kinds pass the baton in real git worktrees.
 
 mod agents;
+mod claimed;
 mod killed;
 mod programs;
 mod scripted;
 mod trouble;
 mod trusted;
+mod workspaces;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -175,14 +180,65 @@ impl Workshop {
             if is_so(&run) {
                 return run;
             }
-            let handoffs = self.ok(&["handoff", "list", "--run", story, "--all"]);
-            assert!(begun.elapsed().as_secs() < 90, "{what}: {run}\n{handoffs}");
+            if begun.elapsed().as_secs() >= 90 {
+                let handoffs = self.ok(&["handoff", "list", "--run", story, "--all"]);
+                panic!("{what}: {run}\n{handoffs}");
+            }
+            self.wait_for_news();
+        }
+    }
+
+    /// Waits for the next event of the server, or a moment: whoever asks without a pause takes the processor
+    /// from the agents.
+    fn wait_for_news(&self) {
+        let note = std::fs::read_to_string(self.path().join(".baton/data/baton.lock"));
+        let note = note.unwrap_or_default();
+        let address = note.strip_prefix("http://").and_then(|it| it.split_whitespace().next());
+        let Some(address) = address else { return };
+        let Ok(mut stream) = TcpStream::connect(address) else { return };
+        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let request = format!("GET /api/v1/events HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        if stream.write_all(request.as_bytes()).is_err() {
+            return;
+        }
+        let mut bytes = [0; 4096];
+        while let Ok(n @ 1..) = stream.read(&mut bytes) {
+            if bytes[..n].windows(5).any(|it| it == b"data:") {
+                return;
+            }
         }
     }
 
     #[track_caller]
     pub(crate) fn until_completed(&self, story: &str) -> Value {
         self.until(story, "it is completed", |it| it["status"] == "completed")
+    }
+
+    /// How many attempts at the work of an agent have run out or come to a result.
+    pub(crate) fn attempts(&self, story: &str, agent: &str) -> usize {
+        let handoffs = self.handoffs(story);
+        let own = handoffs.iter().filter(|it| it["toAgent"] == agent);
+        own.filter_map(|it| it["attempt"].as_u64()).max().unwrap_or(0) as usize
+    }
+
+    /// The folders of all attempts.
+    fn attempt_folders(&self) -> Vec<PathBuf> {
+        let attempts = self.path().join(".baton/data/runner/attempts");
+        std::fs::read_dir(attempts).unwrap().map(|it| it.unwrap().path()).collect()
+    }
+
+    /// What agents wrote into a file of this name in their `OUTPUT_DIRECTORY`.
+    pub(crate) fn written(&self, name: &str) -> Vec<String> {
+        let files = self.attempt_folders().into_iter().map(|it| it.join("output").join(name));
+        let texts = files.filter_map(|it| std::fs::read_to_string(it).ok());
+        let texts: Vec<String> = texts.map(|it| it.trim().to_owned()).collect();
+        assert!(!texts.is_empty(), "no attempt has written {name}");
+        texts
+    }
+
+    pub(crate) fn written_prompts(&self) -> Vec<String> {
+        let files = self.attempt_folders().into_iter().map(|it| it.join("prompt.md"));
+        files.filter_map(|it| std::fs::read_to_string(it).ok()).collect()
     }
 
     /// Every handoff of a story's run.

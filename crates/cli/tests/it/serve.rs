@@ -56,6 +56,15 @@ impl Served {
         drop(self);
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until another process has killed it.
+    pub(crate) fn until_killed(mut self) {
+        assert!(!self.child.wait().unwrap().success());
+    }
+
     /// Tells it to stop, and says how it ended.
     pub(crate) fn stop(mut self) -> Option<i32> {
         let id = self.child.id().to_string();

@@ -20,6 +20,7 @@ pub(crate) const RUNNER_KEYS: &[&str] = &[
     "env_files",
     "ports",
     "lease",
+    "drain",
 ];
 pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "kind",
@@ -70,6 +71,8 @@ pub struct RunnerSettings {
     /// The first and the last port that a workspace may get; left out: any that is free.
     pub ports: Option<(u16, u16)>,
     pub lease: SignedDuration,
+    /// How long agents may go on once the runner is told to stop.
+    pub drain: SignedDuration,
     pub executors: Vec<ExecutorSettings>,
     pub agents: Vec<AgentSettings>,
 }
@@ -143,6 +146,7 @@ impl Default for RunnerSettings {
             env_files: Vec::new(),
             ports: None,
             lease: SignedDuration::from_secs(20),
+            drain: SignedDuration::from_secs(30),
             executors: Vec::new(),
             agents: Vec::new(),
         }
@@ -220,6 +224,9 @@ fn runner(field: &FieldAt<'_>, settings: &mut RunnerSettings, problems: &mut Pro
     if let Some(it) = fields.get("env_files") {
         let files = it.list(problems);
         settings.env_files = files.iter().filter_map(|it| file(it, problems)).collect();
+    }
+    if let Some(it) = fields.get("drain").and_then(|it| it.duration(problems)) {
+        settings.drain = it;
     }
     settings.ports = fields.get("ports").and_then(|it| ports(&it, problems));
     if let Some(it) = fields.get("lease")

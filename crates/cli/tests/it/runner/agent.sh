@@ -23,6 +23,13 @@ block() {
     printf '\n```\n'
 }
 
+# True the first time.
+once() {
+    mark="$OUTPUT_DIRECTORY/../../../once-$STORY_ID-$1"
+    if [ -e "$mark" ]; then return 1; fi
+    touch "$mark"
+}
+
 case $1 in
     curl) create ;;
     json) block baton json ;;
@@ -33,6 +40,56 @@ case $1 in
     cli) baton handoff complete "$BATON_HANDOFF" --outcome success --payload "@$packages/$BATON_AGENT.payload" ;;
     nothing) ;;
     hang) sleep 1000 ;;
+    deaf) trap '' TERM; while :; do sleep 1; done ;;
+    mute) exec > /dev/null 2>&1 >&- 2>&-; sleep 1000 ;;
+    crash) kill -SEGV $$ ;;
+    big) head -c 1073741824 /dev/zero > big ;;
+    escape)
+        # A double fork into a session of its own.
+        (setsid sh -c 'echo $$ > "$OUTPUT_DIRECTORY/child"; exec sleep 1000' &)
+        until [ -s "$OUTPUT_DIRECTORY/child" ]; do :; done
+        ;;
+    odd-words) printf 'no newline, \377\376 no text \360\237'; create; printf '\360' ;;
+    odd-file)
+        name=$(printf 'a\033[31m\nb%0200d' 1)
+        sed "s/STORY/$STORY_ID/" "$packages/$BATON_AGENT.md" > "$OUTPUT_DIRECTORY/$name.md"
+        ln -s /etc/passwd "$OUTPUT_DIRECTORY/z.md"
+        ;;
+    http-and-block)
+        create
+        printf '\n```baton\n{"action":"create","storyId":"%s","fromAgent":"%s","toAgent":"nobody-here","payload":{}}\n```\n' "$STORY_ID" "$BATON_AGENT"
+        ;;
+    block-and-file)
+        printf '# Report\n\n## Metadata\n\n```json\n{"action":"create","storyId":"%s","fromAgent":"%s","toAgent":"nobody-here","payload":{}}\n```\n' "$STORY_ID" "$BATON_AGENT" > "$OUTPUT_DIRECTORY/report.md"
+        block baton json
+        ;;
+    tells-token)
+        echo "my token is $BATON_TOKEN"
+        sed "s/STORY/$STORY_ID/; s/greets/greets $BATON_TOKEN/; s/Write/Write $BATON_TOKEN/" "$packages/$BATON_AGENT.json"
+        ;;
+    removes-all) create; rm -rf "$PWD" ;;
+    unlinks)
+        if [ "$BATON_AGENT" = analyst ]; then
+            echo unfinished > note
+            rm .git
+        fi
+        create
+        ;;
+    leaves-server)
+        setsid python3 -m http.server --bind 127.0.0.1 "$PORT" > /dev/null 2>&1 &
+        until curl -s -o /dev/null "http://127.0.0.1:$PORT/"; do :; done
+        create
+        ;;
+    dies-first)
+        once "$BATON_AGENT" && kill -9 $$
+        create
+        ;;
+    dies-after-block) block baton json; kill -9 $$ ;;
+    dies-after-http) create; kill -9 $$ ;;
+    stuck)
+        if [ "$STORY_ID" = stuck ]; then sleep 1000; fi
+        create
+        ;;
     flood) head -c 1073741824 /dev/zero | tr '\0' x ;;
     fork) sleep 1000 & echo $! > "$OUTPUT_DIRECTORY/child"; exit 0 ;;
     goes-on) create; echo $$ > "$OUTPUT_DIRECTORY/self"; sleep 1000 ;;

@@ -63,6 +63,25 @@ fn an_agent_that_uses_the_command_line_completes_a_pipeline() {
 }
 
 #[test]
+fn what_an_agent_sent_comes_before_its_block_and_its_block_before_its_file() {
+    for way in ["http-and-block", "block-and-file"] {
+        let workshop = Workshop::new(way, "");
+        let _served = workshop.serves();
+        workshop.start("s1");
+        workshop.until_completed("s1");
+        let handoffs = workshop.handoffs("s1");
+        assert_eq!(handoffs.len(), 6, "{way}: {handoffs:#?}");
+        let messages = workshop.ok(&["run", "show", "s1"]);
+        assert!(!messages.contains("was refused"), "{way}: {messages}");
+    }
+}
+
+#[test]
+fn a_file_with_a_name_that_is_no_word_is_taken_and_a_link_is_not() {
+    completes("odd-file");
+}
+
+#[test]
 fn an_agent_gets_its_environment_and_nothing_else_of_the_server_s() {
     let settings = "[runner]\nlease = \"1s\"\n[runner.env]\nPORT = \"{port}\"\n";
     let workshop = Workshop::new("environment", settings);

@@ -39,11 +39,65 @@ fn an_agent_that_ends_at_once_has_failed() {
 }
 
 #[test]
+fn an_agent_that_ignores_the_request_to_end_is_ended() {
+    fails("deaf", "timeout = \"1s\"", "did not end within 1 s, and was ended");
+}
+
+#[test]
+fn an_agent_that_closes_its_output_and_goes_on_is_ended_when_its_time_is_over() {
+    fails("mute", "timeout = \"1s\"", "did not end within 1 s, and was ended");
+}
+
+#[test]
+fn an_agent_that_dies_by_a_signal_has_failed() {
+    fails("crash", "timeout = \"20s\"", "was ended by signal 11 without handing off");
+}
+
+#[test]
+fn an_agent_that_fills_its_quota_has_failed_and_the_server_goes_on() {
+    let workshop = Workshop::new("big", "");
+    let command = workshop.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -f 60000; exec \"$0\" \"$@\""]).arg(command.get_program());
+    limited.args(command.get_args()).current_dir(workshop.path());
+    limited.env_clear();
+    limited.envs(std::env::vars_os());
+    limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let _served = crate::serve::Served::listening(limited);
+    workshop.start("s1");
+    workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
+    let handoffs = workshop.handoffs("s1");
+    let is_full = |it: &Value| text(it, "reason").contains("exited without handing off");
+    assert!(handoffs.iter().any(is_full), "{handoffs:#?}");
+}
+
+#[test]
 fn an_agent_that_forks_and_exits_leaves_nothing_running() {
     let workshop = fails("fork", "timeout = \"20s\"", "exited without handing off");
-    for child in written(&workshop, "child") {
+    for child in workshop.written("child") {
         assert!(!is_running(&child), "{child}");
     }
+}
+
+#[test]
+fn a_process_that_leaves_its_group_and_session_is_ended_with_its_agent() {
+    let workshop = fails("escape", "timeout = \"20s\"", "exited without handing off");
+    for child in workshop.written("child") {
+        assert!(!is_running(&child), "{child}");
+    }
+}
+
+#[test]
+fn a_server_that_an_agent_leaves_on_its_port_is_ended_with_it() {
+    let settings = "[runner]\nlease = \"1s\"\n[runner.env]\nPORT = \"{port}\"\n";
+    let workshop = Workshop::new("leaves-server", settings);
+    let served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    assert_eq!(served.stop(), Some(0));
+    let list = workshop.json(&["workspace", "list"]);
+    let port = u16::try_from(list["items"][0]["port"].as_u64().unwrap()).unwrap();
+    std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
 }
 
 #[test]
@@ -53,52 +107,20 @@ fn an_agent_that_hands_off_and_goes_on_is_ended_and_its_handoff_stands() {
     workshop.start("s1");
     workshop.until_completed("s1");
     assert_eq!(served.stop(), Some(0), "it waits for its agents");
-    for agent in written(&workshop, "self") {
+    for agent in workshop.written("self") {
         assert!(!is_running(&agent), "{agent}");
     }
 }
 
 #[test]
-fn an_agent_that_is_killed_is_tried_again_and_its_changes_are_kept() {
-    let workshop = Workshop::new("dies-once", "");
-    let _served = workshop.serves();
-    workshop.start("s1");
-    workshop.until("s1", "it comes to an end", |it| {
-        it["status"] == "completed" || it["currentAgent"] == "human"
-    });
-    let kept = workshop.git(&["for-each-ref", "--format=%(refname)", "refs/baton"]);
-    assert!(!kept.is_empty(), "what it left is kept");
-    let name = kept.lines().next().unwrap();
-    let files = workshop.git(&["ls-tree", "--name-only", name]);
-    assert!(files.lines().any(|it| it == "died-once"), "{files}");
-}
-
-#[test]
-fn what_is_not_committed_survives_the_cleaning_of_a_workspace() {
-    let workshop = Workshop::new("curl", "");
-    let _served = workshop.serves();
+fn what_is_no_line_and_no_text_is_said_as_far_as_it_is_one() {
+    let workshop = Workshop::new("odd-words", "");
+    let served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
-    let tree = workshop.ok(&["workspace", "path", "s1"]);
-    let tree = std::path::Path::new(tree.trim());
-    std::fs::write(tree.join("notes.txt"), "not committed\n").unwrap();
-    let said = workshop.ok(&["workspace", "clean"]);
-    assert!(said.contains("under refs/baton/run-1/cleaned"), "{said}");
-    assert!(!tree.exists());
-    let kept = workshop.git(&["show", "refs/baton/run-1/cleaned:notes.txt"]);
-    assert_eq!(kept, "not committed");
-    assert_eq!(workshop.git(&["show", "feat/story-s1:src/app.txt"]), "hello");
-    assert_eq!(workshop.json(&["workspace", "list"])["items"], serde_json::json!([]));
-}
-
-/// What the agents wrote into a file of this name.
-fn written(workshop: &Workshop, name: &str) -> Vec<String> {
-    let attempts = workshop.path().join(".baton/data/runner/attempts");
-    let folders = std::fs::read_dir(attempts).unwrap().map(|it| it.unwrap().path());
-    let files = folders.filter_map(|it| std::fs::read_to_string(it.join("output").join(name)).ok());
-    let texts: Vec<String> = files.map(|it| it.trim().to_owned()).collect();
-    assert!(!texts.is_empty());
-    texts
+    assert_eq!(served.stop(), Some(0), "it waits for its agents");
+    let messages = workshop.ok(&["run", "show", "s1"]);
+    assert!(messages.contains("no newline, "), "{messages}");
 }
 
 fn is_running(pid: &str) -> bool {

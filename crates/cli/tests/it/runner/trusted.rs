@@ -60,3 +60,61 @@ fn an_agent_cannot_change_what_the_next_one_is_started_by() {
     assert_eq!(std::fs::read_to_string(tree.join("tools/agent.sh")).unwrap(), "touch evil\n");
     assert!(!tree.join("evil").exists(), "the project's own program was started, not the folder's");
 }
+
+#[test]
+fn a_server_begins_when_it_is_trusted_and_stops_when_its_programs_change() {
+    let workshop = Workshop::new("curl", "");
+    let other = tempfile::tempdir().unwrap();
+    let workshop = Workshop { state: other, ..workshop };
+    let served = workshop.serves();
+    workshop.start("s1");
+    assert_eq!(workshop.json(&["run", "show", "s1"])["baton"], "offered", "not trusted here");
+    workshop.ok(&["trust", "--yes"]);
+    workshop.until_completed("s1");
+
+    let agent = std::fs::read_to_string(workshop.path().join("tools/agent.sh")).unwrap();
+    workshop.write("tools/agent.sh", &format!("{agent}\n# changed\n"));
+    workshop.start("s2");
+    let status = workshop.json(&["runner", "status"]);
+    assert_eq!(status["isTrusted"], false);
+    workshop.ok(&["trust", "--yes"]);
+    workshop.until_completed("s2");
+    drop(served);
+}
+
+#[test]
+fn a_link_is_not_trusted_whatever_it_leads_to() {
+    let workshop = Workshop::new("curl", "");
+    let tools = workshop.path().join("tools");
+    std::fs::rename(tools.join("agent.sh"), tools.join("real.sh")).unwrap();
+    std::os::unix::fs::symlink("real.sh", tools.join("agent.sh")).unwrap();
+    let refused = workshop.command(&["trust", "--yes"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(stderr.contains("cannot be trusted: executor mine"), "{stderr}");
+    let refused = workshop.command(&["runner", "--once"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
+fn a_set_up_script_that_is_another_one_on_the_story_s_branch_is_not_started() {
+    let workshop =
+        Workshop::new("curl", "[runner]\nlease = \"1s\"\nsetup = [\"sh tools/setup.sh\"]\n");
+    workshop.git(&["checkout", "-q", "-b", "theirs"]);
+    workshop.write("tools/setup.sh", "touch evil\n");
+    workshop.commit("Set up");
+    workshop.git(&["checkout", "-q", "main"]);
+    workshop.write("tools/setup.sh", "true\n");
+    workshop.ok(&["trust", "--yes"]);
+    let _served = workshop.serves();
+    workshop.ok(&["story", "add", "s1", "--title", "Say hello", "--branch", "theirs"]);
+    workshop.ok(&["run", "start", "s1"]);
+    workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
+    let handoffs = workshop.handoffs("s1");
+    let is_told = |it: &serde_json::Value| {
+        it["reason"].as_str().unwrap_or_default().contains("`tools/setup.sh` in the workspace")
+    };
+    assert!(handoffs.iter().any(is_told), "{handoffs:#?}");
+    let tree = workshop.ok(&["workspace", "path", "s1"]);
+    assert!(!std::path::Path::new(tree.trim()).join("evil").exists());
+}
