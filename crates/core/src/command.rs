@@ -3,7 +3,7 @@
 use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
-use crate::evidence::Verdict;
+use crate::evidence::{CheckRun, Verdict};
 use crate::gate::Answer;
 use crate::named::named;
 use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
@@ -44,6 +44,10 @@ pub enum Command {
     Release(Release),
     /// Records a check and its result.
     Record(Record),
+    /// Sent by a runner: it runs the checks of parked work, under a lease.
+    ClaimChecks(ClaimChecks),
+    /// Sent by a runner: what came of them.
+    ReportChecks(ReportChecks),
     /// An external system reports how far the story has come.
     Signal(Signal),
     /// Adds a comment on the work; nothing moves.
@@ -236,6 +240,32 @@ pub struct Record {
     pub detail: Option<FreeText>,
 }
 
+/// A runner takes the checks of parked work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimChecks {
+    pub handoff: HandoffNo,
+    pub lease: LeaseTime,
+    /// The checks that the runner can run.
+    pub can_run: Vec<CheckName>,
+}
+
+/// What a runner found when it ran the checks of parked work, all of them at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportChecks {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    pub results: Vec<CheckResult>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckResult {
+    pub check: CheckName,
+    pub verdict: Verdict,
+    /// The command and the end of what it printed, or what was found.
+    pub detail: FreeText,
+    pub ran: CheckRun,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {
     pub handoff: HandoffNo,
@@ -286,6 +316,8 @@ impl Command {
             | Command::Reply(_)
             | Command::Release(_)
             | Command::Record(_)
+            | Command::ClaimChecks(_)
+            | Command::ReportChecks(_)
             | Command::Signal(_)
             | Command::Post { .. }
             | Command::LoseLease { .. }
@@ -316,6 +348,8 @@ impl Command {
             Command::Reply(_) => "reply",
             Command::Release(_) => "release",
             Command::Record(_) => "record",
+            Command::ClaimChecks(_) => "claim_checks",
+            Command::ReportChecks(_) => "report_checks",
             Command::Signal(_) => "signal",
             Command::Post { .. } => "post",
             Command::LoseLease { .. } => "lose_lease",

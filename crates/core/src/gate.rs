@@ -108,6 +108,8 @@ named! {
         Declared = "declared",
         /// The checks of the edge have not all passed.
         Checks = "checks",
+        /// The work came back with nothing in it changed, or an agent printed the very same again.
+        NoProgress = "no_progress",
         /// The sender is less sure of its work than the edge asks for.
         Confidence = "confidence",
         /// An agent asks on its own initiative, and waits.
@@ -177,6 +179,7 @@ impl Gate {
             GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Checks
+            | GateCause::NoProgress
             | GateCause::Confidence
                 if !self.asker.place.is_work() =>
             {
@@ -185,6 +188,7 @@ impl Gate {
             GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Checks
+            | GateCause::NoProgress
             | GateCause::Confidence => &["approve", "reject", "question", "modify", "abort"],
             GateCause::Escalation => &["answer", "approve", "reject", "question", "abort"],
             GateCause::Questions => &["answer", "abort"],
@@ -227,6 +231,11 @@ impl Gate {
             GateCause::Blocked => format!(
                 "`{asker}` is blocked again; an agent was sent to help {times}, its limit is {most}"
             ),
+            GateCause::Checks => {
+                format!(
+                    "The checks of what `{asker}` hands to `{worker}` failed again; they failed {times} before, the limit is {most}"
+                )
+            }
             GateCause::Releases => {
                 format!("`{worker}` accepted and released this work {times}; its limit is {most}")
             }
@@ -236,7 +245,7 @@ impl Gate {
             | GateCause::NeedsClarification
             | GateCause::NeedsReview
             | GateCause::Declared
-            | GateCause::Checks
+            | GateCause::NoProgress
             | GateCause::Confidence
             | GateCause::Escalation
             | GateCause::Questions
@@ -305,6 +314,9 @@ impl GateCause {
                 "The agent is less sure of its work than the workflow asks for"
             }
             GateCause::Checks => "The checks have not all passed; a person may decide instead",
+            GateCause::NoProgress => {
+                "The work went round without a change; a person decides how to go on"
+            }
             GateCause::Escalation => "The agent asks, and waits for the answer",
             GateCause::Questions => {
                 "The receiver has asked as often as it may; a person settles it now"

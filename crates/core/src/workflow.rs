@@ -137,6 +137,8 @@ pub struct Edge {
     pub min_score: Option<u8>,
     /// The gate that must be passed before the work goes this way.
     pub gate: Option<EdgeGate>,
+    /// Checks that have to pass before the receiver gets the work; a failure sends it back.
+    pub checks: Vec<CheckName>,
     /// The modes of a run in which a person approves the work before it goes this way.
     pub ask_in: Vec<Mode>,
     /// A number in the package below which a person approves the work before it goes this way.
@@ -163,6 +165,7 @@ impl Edge {
             rounds: None,
             min_score: None,
             gate: None,
+            checks: Vec::new(),
             ask_in: Vec::new(),
             threshold: None,
         }
@@ -210,6 +213,8 @@ pub struct Limits {
     pub questions: u32,
     /// How often one handoff is accepted and released before a person is asked.
     pub releases: u32,
+    /// How long work waits for a runner that runs its checks before a person is asked.
+    pub checks_within: SignedDuration,
     /// How long any handoff may wait, unless its step says otherwise.
     pub expiry: Option<Expiry>,
     /// After this long an unanswered handoff is shown as stale.
@@ -223,6 +228,7 @@ impl Default for Limits {
             retries: 2,
             questions: 3,
             releases: 8,
+            checks_within: SignedDuration::from_mins(10),
             expiry: None,
             stale_after: SignedDuration::from_mins(30),
         }

@@ -43,7 +43,7 @@ pub(crate) const KEYS: &[&str] = &[
     "contracts",
 ];
 pub(crate) const LIMIT_KEYS: &[&str] =
-    &["rounds", "retries", "questions", "releases", "stale_after", "expire_after", "on_expire"];
+    &["rounds", "retries", "questions", "releases", "stale_after", "checks_within", "expire_after", "on_expire"];
 pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
     &[("loose", OnExpire::Loose), ("return", OnExpire::Return), ("ask", OnExpire::Ask)];
 pub(crate) const PROFILES: &[(&str, Profile)] =
@@ -227,12 +227,14 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
     let (rounds, retries) = (number("rounds", 1), number("retries", 0));
     let (questions, releases) = (number("questions", 0), number("releases", 0));
     let stale_after = fields.get("stale_after").and_then(|it| it.duration(problems));
+    let checks_within = fields.get("checks_within").and_then(|it| it.duration(problems));
     Limits {
         rounds: rounds.unwrap_or(usual.rounds),
         retries: retries.unwrap_or(usual.retries),
         questions: questions.unwrap_or(usual.questions),
         releases: releases.unwrap_or(usual.releases),
         stale_after: stale_after.unwrap_or(usual.stale_after),
+        checks_within: checks_within.unwrap_or(usual.checks_within),
         expiry: expiry(&fields, problems),
     }
 }

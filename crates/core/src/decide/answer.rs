@@ -404,6 +404,11 @@ fn settle_blockers(
 
 /// As many rounds again as the edge's limit.
 fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
+    if let (Some(edge), GateCause::Checks | GateCause::NoProgress) = (&gate.edge, gate.cause) {
+        let is_limit = gate.limit.is_some() || gate.cause == GateCause::NoProgress;
+        let is_over = *answer == Answer::Abort || !is_limit;
+        return if is_over { 0 } else { draft.workflow().rounds_of(&edge.from, &edge.to) };
+    }
     let goes_on = matches!(answer, Answer::Continue | Answer::HandTo(_) | Answer::Accept);
     let is_about_rounds = matches!(gate.cause, GateCause::Rounds | GateCause::SameFindings);
     if !goes_on || !is_about_rounds {

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::checked;
 use super::detour;
 use super::draft::{Draft, wrong_state};
 use super::end::{self, EndedBy};
@@ -29,6 +30,13 @@ pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Ref
 
 /// Offers a handoff that was held back after a lost lease.
 pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
+    if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
+        return match row.held_back_until {
+            None => Err(Refusal::NotHeldBack { handoff: no }),
+            Some(until) if draft.ground.now < until => Err(Refusal::NotYet { handoff: no, until }),
+            Some(_) => checked::nobody_came(draft, &row),
+        };
+    }
     let handoff = draft.open_task(no)?;
     match handoff.held_back_until {
         None => Err(Refusal::NotHeldBack { handoff: no }),
@@ -43,6 +51,10 @@ pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> 
 
 /// The receiver did not accept in time: the workflow says what happens.
 pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
+    if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
+        is_due(draft, no, expires_at(draft.workflow(), &row))?;
+        return checked::nobody_came(draft, &row);
+    }
     let handoff = draft.open_work(no)?;
     match handoff.state {
         State::Pending => {}
@@ -113,7 +125,7 @@ pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
 /// When a handoff becomes stale, if nothing happens to it. Never for a handoff to a person, and
 /// never while its holder sends heartbeats.
 pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
-    if handoff.to.agent.is_human() || handoff.lease.is_some() {
+    if handoff.to.agent.is_human() || handoff.lease.is_some() || handoff.checks.is_some() {
         return None;
     }
     let (since, within) = match handoff.state {
@@ -137,6 +149,10 @@ pub fn expires_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     let is_waiting = handoff.state == State::Pending && handoff.held_back_until.is_none();
     if handoff.to.agent.is_human() || !is_waiting || handoff.kind == Kind::Question {
         return None;
+    }
+    if handoff.checks.is_some() {
+        // A runner has done its part; the other results have to be posted in time.
+        return waits_since(handoff).checked_add(workflow.limits.checks_within).ok();
     }
     let expiry = workflow.expiry_at(&handoff.to.place)?;
     waits_since(handoff).checked_add(expiry.after).ok()

@@ -62,6 +62,8 @@ pub(super) struct Tester {
     pub(super) implied: Vec<Contract>,
     /// What is known of the files that packages name.
     pub(super) files: BTreeMap<String, FileFact>,
+    /// The checks that the project has commands for.
+    pub(super) checks: Vec<CheckName>,
     log: Vec<(Event, Timestamp)>,
     contents: Vec<Content>,
 }
@@ -101,6 +103,7 @@ impl Tester {
             visited: None,
             at: None,
             files: None,
+            checks: &[],
             implied: &[],
         };
         let decision = start(&start_command, ground)?;
@@ -116,6 +119,7 @@ impl Tester {
             lint,
             implied: Vec::new(),
             files: BTreeMap::new(),
+            checks: Vec::new(),
             log,
             contents,
         })
@@ -166,6 +170,7 @@ impl Tester {
             visited: None,
             at: None,
             files: Some(&self.files),
+            checks: &self.checks,
             implied: &self.implied,
             workflow: &self.workflow,
             agents: &self.agents,

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::checked;
 use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
@@ -18,6 +19,10 @@ use crate::run::{Handoff, HandoffNo, Kind, State};
 use crate::workflow::Place;
 
 pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Refusal> {
+    if let Some(row) = draft.run.handoff(release.handoff).filter(|it| it.checks.is_some()).cloned()
+    {
+        return checked::release(draft, &row, release.fence, release.reason.as_ref());
+    }
     let handoff = draft.open_task(release.handoff)?;
     require_agent(&handoff.to.agent, release.by.as_ref(), "release", handoff.no)?;
     check_fence(&handoff, release.fence)?;
@@ -88,6 +93,9 @@ pub(super) fn lose(
     fence: u32,
     reason: Option<&Reason>,
 ) -> Result<(), Refusal> {
+    if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
+        return checked::lose(draft, &row, fence, reason);
+    }
     let handoff = draft.open_task(no)?;
     if handoff.lease.is_none() {
         return Err(Refusal::NoLease { handoff: no });

@@ -141,6 +141,7 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
         | GateCause::NeedsReview
         | GateCause::Declared
         | GateCause::Checks
+        | GateCause::NoProgress
         | GateCause::Confidence
         | GateCause::Escalation
         | GateCause::Questions

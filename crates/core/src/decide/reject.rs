@@ -213,7 +213,11 @@ pub(super) fn count_return(draft: &mut Draft<'_>, forward: &EdgeKey) -> Option<G
 }
 
 /// Whether the last round exceeded the limit, or had the same findings as the one before it.
-fn is_enough(draft: &Draft<'_>, forward: &EdgeKey, before: Option<Hash>) -> Option<GateCause> {
+pub(super) fn is_enough(
+    draft: &Draft<'_>,
+    forward: &EdgeKey,
+    before: Option<Hash>,
+) -> Option<GateCause> {
     if is_too_often(draft, forward) {
         return Some(GateCause::Rounds);
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{EdgeKey, is_false, is_zero};
+use crate::checked_work::CheckedWork;
 use crate::content::ContentId;
 use crate::detour::Detour;
 use crate::evidence::Evidence;
@@ -81,11 +82,18 @@ pub struct Handoff {
     /// The blocked work, where the receiver is to resolve what blocks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detour: Option<Box<Detour>>,
+    /// The work that waits for its checks, where this handoff stands for that: the orchestrator has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Box<CheckedWork>>,
 }
 
 impl Handoff {
-    /// The place whose work it is: a resolver clears the way for the blocked agent's.
+    /// The place whose work it is: a resolver clears the way for the blocked agent's, and checks are
+    /// of the sender's.
     pub fn work_place(&self) -> &Place {
+        if let Some(work) = &self.checks {
+            return &work.edge.from;
+        }
         self.detour.as_ref().map_or(&self.to.place, |it| &it.blocked().place)
     }
 }

@@ -190,6 +190,7 @@ impl<'a> Walk<'a> {
     fn ground(&self) -> DecisionContext<'_> {
         static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
         DecisionContext {
+            checks: &[],
             workflow: self.workflow,
             agents: self.agents,
             now: self.clock.now(),

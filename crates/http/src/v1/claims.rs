@@ -39,7 +39,7 @@ impl HasMode for ClaimQuery {
 }
 
 /// Clients and what is between them give up after a minute.
-const MOST_WAIT_SECONDS: u32 = 50;
+pub(super) const MOST_WAIT_SECONDS: u32 = 50;
 const MOST_AGENTS: usize = 200;
 
 /// Accepts the most urgent handoff or question of these agents under a lease, for a runner.

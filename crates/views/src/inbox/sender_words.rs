@@ -82,6 +82,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         | GateCause::NeedsReview
         | GateCause::Declared
         | GateCause::Checks
+        | GateCause::NoProgress
         | GateCause::Confidence
         | GateCause::Escalation => sent(gate.package, asker).into_iter().collect(),
     }

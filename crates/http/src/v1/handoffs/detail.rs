@@ -61,11 +61,25 @@ async fn evidence(
         (None, Some(open)) => open.evidence.as_slice(),
         (None, None) => &[],
     };
-    Ok(app.read().observed(row.run, evidence).await?.iter().map(observed).collect())
+    let mut seen = app.read().observed(row.run, evidence).await?;
+    for checked in app.read().checked_evidence(row).await? {
+        if !seen.iter().any(|it| it.evidence.check == checked.evidence.check) {
+            seen.push(checked);
+        }
+    }
+    Ok(seen.iter().map(observed).collect())
 }
 
 pub(in crate::v1) fn observed(it: &ObservedEvidence) -> EvidenceDocument {
-    EvidenceDocument { detail: it.detail.clone(), ..EvidenceDocument::from(&it.evidence) }
+    let ran = it.ran.as_ref();
+    EvidenceDocument {
+        detail: it.detail.clone(),
+        exit_code: ran.and_then(|it| it.exit_code),
+        millis: ran.map(|it| it.millis),
+        commit: ran.and_then(|it| it.commit.as_ref()).map(ToString::to_string),
+        tree: ran.and_then(|it| it.tree.as_ref()).map(ToString::to_string),
+        ..EvidenceDocument::from(&it.evidence)
+    }
 }
 
 fn open_gate(number: u64, gate: &Gate) -> GateDocument {
