@@ -64,6 +64,12 @@ impl Dispatch {
                 continue;
             }
             let free = self.free_agents();
+            if (free.is_empty() || !self.context.is_trusted())
+                && mode == RunnerMode::Once
+                && self.under_way.is_empty()
+            {
+                return;
+            }
             if free.is_empty() || !self.context.is_trusted() {
                 self.wait_for_one().await;
                 continue;

@@ -170,6 +170,25 @@ impl GitFolder {
         Ok(commit)
     }
 
+    /// The tree of everything that is in the folder and not ignored, committed or not. `index` is a file
+    /// to use meanwhile.
+    pub(crate) async fn tree(&self, index: &Path) -> Result<String, GitError> {
+        let mut git = self.clone();
+        git.env.push(("GIT_INDEX_FILE".to_owned(), index.to_string_lossy().into_owned()));
+        match self.head().await {
+            Some(head) => git.text(["read-tree", head.as_str()]).await?,
+            None => git.text(["read-tree", "--empty"]).await?,
+        };
+        git.text(["add", "--all", "--", "."]).await?;
+        git.text(["write-tree"]).await
+    }
+
+    /// Whether the repository has a commit. `name` is hexadecimal digits.
+    pub(crate) async fn has_commit(&self, name: &str) -> bool {
+        let name = format!("{name}^{{commit}}");
+        self.text(["cat-file", "-e", name.as_str()]).await.is_ok()
+    }
+
     /// Commits everything that has changed; the short name of the commit.
     pub(crate) async fn commit_all(&self, message: &str) -> Result<String, GitError> {
         self.text(["add", "--all", "--", "."]).await?;

@@ -245,12 +245,29 @@ pub(crate) fn end_orphans(mark: Option<ProcessMark>, token: &str) -> usize {
     n_ended
 }
 
+/// Ends what an earlier runner left of the checks with this mark.
+pub(crate) fn end_checks(mark: &str) -> usize {
+    let mut n_ended = 0;
+    for pid in with_entry(&format!("{CHECK_MARK}={mark}")) {
+        if let Some(pid) = Pid::from_raw(pid) {
+            n_ended += usize::from(rustix::process::kill_process(pid, Signal::KILL).is_ok());
+        }
+    }
+    n_ended
+}
+
+/// Marks the processes of a check: not a credential.
+pub(crate) const CHECK_MARK: &str = "BATON_CHECK";
+
 /// Processes that were started with this token, in whatever group and session they are by now. Empty
 /// where the system does not show environments.
 fn with_token(token: &str) -> Vec<i32> {
+    with_entry(&format!("BATON_TOKEN={token}"))
+}
+
+fn with_entry(entry: &str) -> Vec<i32> {
     const MOST_ENVIRONMENT: u64 = 4 << 20;
     let Ok(all) = Dir::open(Path::new("/proc")) else { return Vec::new() };
-    let entry = format!("BATON_TOKEN={token}");
     let has_token = |pid: &i32| {
         let read = all.subdir(pid.to_string()).and_then(|it| it.read("environ", MOST_ENVIRONMENT));
         read.is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == entry.as_bytes()))

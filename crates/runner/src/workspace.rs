@@ -348,6 +348,44 @@ impl Workspaces {
         Ok(Some(kept))
     }
 
+    /// The commit that is checked out in a workspace, and the tree of everything in it; `None` each where
+    /// it is no repository.
+    pub(crate) async fn checked_out(
+        &self,
+        record: &WorkspaceRecord,
+    ) -> (Option<String>, Option<String>) {
+        let git = self.git.at(record.path.clone());
+        if !git.is_top().await {
+            return (None, None);
+        }
+        let tree = match self.folder(record.run).and_then(|it| Ok((it.real_path()?, it))) {
+            Ok((path, folder)) => {
+                let tree = git.tree(&path.join(INDEX)).await.ok();
+                // It is made anew each time.
+                let _ = folder.remove(INDEX);
+                tree
+            }
+            Err(_) => None,
+        };
+        (git.head().await, tree)
+    }
+
+    /// Those of the named commits that the repository of a workspace does not have.
+    pub(crate) async fn missing_commits(
+        &self,
+        record: &WorkspaceRecord,
+        commits: &[String],
+    ) -> Vec<String> {
+        let git = self.git.at(record.path.clone());
+        let mut missing = Vec::new();
+        for commit in commits {
+            if !git.has_commit(commit).await {
+                missing.push(commit.clone());
+            }
+        }
+        missing
+    }
+
     /// The work went on: what was left before is in it, or was not wanted.
     pub(crate) fn forget_kept(&self, run: Uuid) {
         if let Ok(Some(record)) = self.record(run)

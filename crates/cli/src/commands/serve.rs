@@ -80,7 +80,9 @@ async fn run_agents(
     key: &RunnerKey,
     stop: impl Future<Output = ()>,
 ) {
-    let runner = match serve.no_runner || session.project.file.runner.is_idle() {
+    let file = &session.project.file;
+    let is_idle = file.runner.is_idle() && file.checks.is_empty();
+    let runner = match serve.no_runner || is_idle {
         true => Ok(None),
         false => open_runner(session, backend, url, key).await,
     };

@@ -243,6 +243,8 @@ impl<'a> Walk<'a> {
             | Command::Signal(_)
             | Command::Post { .. }
             | Command::LoseLease { .. }
+            | Command::ClaimChecks(_)
+            | Command::ReportChecks(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use baton_core::agent::Agent;
 use baton_core::command::{
-    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
-    Reply,
+    Accept, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject,
+    Release, Reply, ReportChecks,
 };
 use baton_core::contract::Profile;
 use baton_core::gate::Answer;
@@ -286,6 +286,8 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::LoseLease { handoff, .. }
         | Command::Wake { handoff }
         | Command::Expire { handoff }
+        | Command::ClaimChecks(ClaimChecks { handoff, .. })
+        | Command::ReportChecks(ReportChecks { handoff, .. })
         | Command::MarkStale { handoff } => Some(*handoff),
         Command::Create(_)
         | Command::CleanUp { .. }

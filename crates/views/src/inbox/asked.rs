@@ -168,9 +168,12 @@ impl Views<'_> {
                 continue;
             }
             if let Ok(Event::Evidence(EvidenceEvent::Recorded {
-                check, verdict, detail, ran, ..
-            })) =
-                event::decode(&stored.body)
+                check,
+                verdict,
+                detail,
+                ran,
+                ..
+            })) = event::decode(&stored.body)
             {
                 newest.insert(check, (verdict, (detail, ran)));
             }
@@ -186,10 +189,7 @@ impl Views<'_> {
 /// Who speaks in the reason of a gate; none where it is Baton's own sentence.
 fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
     let is_own = gate.kind == GateKind::Advisory
-        || matches!(
-            gate.cause,
-            GateCause::Checks | GateCause::NoProgress | GateCause::Confidence
-        )
+        || matches!(gate.cause, GateCause::Checks | GateCause::NoProgress | GateCause::Confidence)
         || words == gate.cause.sentence()
         || words == gate.sentence();
     (!is_own).then(|| gate.asker.agent.clone())

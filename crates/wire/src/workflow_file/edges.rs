@@ -11,8 +11,18 @@ use crate::file_problem::Problems;
 use crate::located::LocatedValue;
 use crate::suggest::did_you_mean;
 
-pub(crate) const KEYS: &[&str] =
-    &["to", "back", "contract", "profile", "rounds", "min_score", "gate", "checks", "ask_in", "ask_below"];
+pub(crate) const KEYS: &[&str] = &[
+    "to",
+    "back",
+    "contract",
+    "profile",
+    "rounds",
+    "min_score",
+    "gate",
+    "checks",
+    "ask_in",
+    "ask_below",
+];
 pub(crate) const THRESHOLD_KEYS: &[&str] = &["field", "value"];
 /// Where a run is autonomous, no edge asks because of its mode.
 pub(crate) const ASKING_MODES: &[(&str, Mode)] =

@@ -16,6 +16,7 @@ pub(crate) fn shows(run: &Run, serials: &[Option<u32>]) -> String {
         Baton::Parked { handoff, on: Wait::Person } => {
             format!("parked {} for a person", handoff.0)
         }
+        Baton::Parked { handoff, on: Wait::Checks } => format!("parked {} on checks", handoff.0),
         Baton::Parked { handoff, on: Wait::Timer } => format!("parked {} for a time", handoff.0),
         Baton::Loose { at, other, .. } => format!("loose {at}/{other}"),
         Baton::Done => "done".to_owned(),

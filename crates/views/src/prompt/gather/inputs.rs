@@ -451,9 +451,8 @@ impl PromptInputs {
         let looked_at = [own, sender, gate.map(|it| it.no)];
         let mut seen = Vec::new();
         for event in &self.events {
-            if let Event::Evidence(EvidenceEvent::Recorded {
-                handoff, check, verdict, ran, ..
-            }) = event
+            if let Event::Evidence(EvidenceEvent::Recorded { handoff, check, verdict, ran, .. }) =
+                event
                 && looked_at.contains(&Some(*handoff))
             {
                 let is_observed = ran.is_some();
