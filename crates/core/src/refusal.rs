@@ -205,7 +205,7 @@ impl Refusal {
             Self::Contract { contract: None, .. } => ("lint", Unacceptable, None),
             Self::GateOpen { handoff, .. } => ("gate_open", Conflict, Some(handoff)),
             Self::ChecksOpen { handoff, .. } => ("checks_open", Conflict, Some(handoff)),
-            Self::NoChecks { handoff } => ("no_checks", Conflict, Some(handoff)),
+            Self::NoChecks { handoff } => ("nothing_to_check", Conflict, Some(handoff)),
             Self::NotAGate { handoff } => ("not_a_gate", Conflict, Some(handoff)),
             Self::NotAChoice { handoff, .. } => ("not_a_choice", Unacceptable, Some(handoff)),
             Self::RejectNever { .. } => ("reject_never", Conflict, None),

@@ -297,7 +297,7 @@ fn a_runner_takes_only_checks_that_it_can_run() {
     check_refused(
         &mut tester,
         &claim(3),
-        expect!["no_checks: HO-003 waits for no checks that this runner could run"],
+        expect!["nothing_to_check: HO-003 waits for no checks that this runner could run"],
     );
     tester.does(&Command::Pause { reason: None });
     check_refused(&mut tester, &claim(3), expect!["paused: the run is paused; resume it first"]);
@@ -314,7 +314,7 @@ fn results_of_both_kinds_are_waited_for() {
     check_refused(
         &mut tester,
         &claim(3),
-        expect!["no_checks: HO-003 waits for no checks that this runner could run"],
+        expect!["nothing_to_check: HO-003 waits for no checks that this runner could run"],
     );
     let mut late = checked();
     std::mem::swap(&mut late, &mut tester);
