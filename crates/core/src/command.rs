@@ -5,6 +5,7 @@ use crate::contract::Profile;
 use crate::detour::RerouteCause;
 use crate::evidence::{CheckRun, Verdict};
 use crate::gate::Answer;
+use crate::hash::Hash;
 use crate::named::named;
 use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
 use crate::outcome::Outcome;
@@ -62,6 +63,8 @@ pub enum Command {
         fence: u32,
         /// Where left out, that the holder was not heard of.
         reason: Option<Reason>,
+        /// What the agent had printed, where a runner knows it.
+        output: Option<Hash>,
     },
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {

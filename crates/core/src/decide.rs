@@ -85,6 +85,8 @@ mod state_machine;
 mod states;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod trouble_scenarios;
 
 use std::collections::BTreeMap;
 
@@ -217,8 +219,8 @@ pub fn decide(
         Command::ReportChecks(report) => checked::report(&mut draft, report)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
-        Command::LoseLease { handoff, fence, reason } => {
-            lease::lose(&mut draft, *handoff, *fence, reason.as_ref())?;
+        Command::LoseLease { handoff, fence, reason, output } => {
+            lease::lose(&mut draft, *handoff, *fence, reason.as_ref(), *output)?;
         }
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,

@@ -79,11 +79,13 @@ pub struct StepLimits {
     pub delegations: u32,
     /// Blocks in a row that are sent along the step's `blocked` edge.
     pub blocks: u32,
+    /// How often it is tried again. Where left out: the workflow's `retries`.
+    pub retries: Option<u32>,
 }
 
 impl Default for StepLimits {
     fn default() -> Self {
-        Self { entries: None, delegations: 8, blocks: 1 }
+        Self { entries: None, delegations: 8, blocks: 1, retries: None }
     }
 }
 
@@ -219,6 +221,12 @@ pub struct Limits {
     pub expiry: Option<Expiry>,
     /// After this long an unanswered handoff is shown as stale.
     pub stale_after: SignedDuration,
+    /// So long after it was shown as stale a person is asked about it.
+    pub escalate_after: Option<SignedDuration>,
+    /// How long a run may take before a person is asked whether it goes on.
+    pub run_within: Option<SignedDuration>,
+    /// How many handoffs a run may have before a person is asked.
+    pub run_handoffs: Option<u32>,
 }
 
 impl Default for Limits {
@@ -231,6 +239,9 @@ impl Default for Limits {
             checks_within: SignedDuration::from_mins(10),
             expiry: None,
             stale_after: SignedDuration::from_mins(30),
+            escalate_after: None,
+            run_within: None,
+            run_handoffs: None,
         }
     }
 }
@@ -305,6 +316,12 @@ impl Workflow {
     pub fn edge_between(&self, from: &Place, to: &Place, on: Outcome) -> Option<&Edge> {
         let leads = |it: &&Edge| it.on == on && Self::target_place(&it.to) == *to;
         self.edges_from(from).iter().find(leads)
+    }
+
+    /// How often work at `place` is tried again.
+    pub fn retries_at(&self, place: &Place) -> u32 {
+        let step = place.as_step().and_then(|it| self.step(it));
+        step.and_then(|it| it.limits.retries).unwrap_or(self.limits.retries)
     }
 
     /// How long a handoff to `place` may wait.

@@ -167,7 +167,9 @@ impl Engine {
     ) -> Result<TimerOutcome, EngineError> {
         let handoff = due.no;
         let command = match due.what {
-            TimerKind::Lease { fence, .. } => Command::LoseLease { handoff, fence, reason: None },
+            TimerKind::Lease { fence, .. } => {
+                Command::LoseLease { handoff, fence, reason: None, output: None }
+            }
             TimerKind::Wake => Command::Wake { handoff },
         };
         let moved = self.on_run(&timekeeper(), due.run, command).await;

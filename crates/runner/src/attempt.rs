@@ -413,10 +413,21 @@ impl AttemptRun {
 
     async fn fail(&self, why: &str) {
         let reason = format!("failure: {why}");
-        if let Err(error) = self.context.client.lose(&self.record.key, &reason).await {
+        if let Err(error) =
+            self.context.client.lose(&self.record.key, &reason, self.printed()).await
+        {
             let code = error.code().unwrap_or("unreachable").to_owned();
             tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
         }
+    }
+
+    /// What the agent printed, as a hash. An agent that was ended may have been about to print more,
+    /// and one that printed nothing said nothing twice.
+    fn printed(&self) -> Option<Hash> {
+        let has_ended_itself = matches!(self.record.end, Some(AgentEnd::Exited { .. }));
+        let folder = self.record.dir(&self.context.state).ok().filter(|_| has_ended_itself)?;
+        let output = folder.read(OUTPUT, MOST_OUTPUT_BYTES).ok()?;
+        (!output.trim_ascii().is_empty()).then(|| Hash::of(&output))
     }
 
     async fn keep_changes(&self) {

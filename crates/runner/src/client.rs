@@ -9,6 +9,7 @@ use baton_api::{
     StoryDocument, StoryText,
 };
 use baton_core::agent::AgentInterface;
+use baton_core::hash::Hash;
 use baton_core::package::Format;
 use baton_core::run::Wait;
 use bytes::Bytes;
@@ -144,8 +145,17 @@ impl Client {
 
     /// The attempt ends without a result of the agent's own: the work is tried again, and then asked of
     /// a person.
-    pub(crate) async fn lose(&self, key: &AttemptKey, reason: &str) -> Result<(), ApiFailure> {
-        let lost = LostAttempt { fence: key.fence, reason: reason.chars().take(1000).collect() };
+    pub(crate) async fn lose(
+        &self,
+        key: &AttemptKey,
+        reason: &str,
+        output: Option<Hash>,
+    ) -> Result<(), ApiFailure> {
+        let lost = LostAttempt {
+            fence: key.fence,
+            reason: reason.chars().take(1000).collect(),
+            output: output.map(|it| it.to_string()),
+        };
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");
         self.insist(&request).await.map(|_| ())

@@ -47,7 +47,10 @@ pub(crate) const LIMIT_KEYS: &[&str] = &[
     "retries",
     "questions",
     "releases",
+    "run_within",
+    "run_handoffs",
     "stale_after",
+    "escalate_after",
     "checks_within",
     "expire_after",
     "on_expire",
@@ -235,6 +238,10 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
     let (rounds, retries) = (number("rounds", 1), number("retries", 0));
     let (questions, releases) = (number("questions", 0), number("releases", 0));
     let stale_after = fields.get("stale_after").and_then(|it| it.duration(problems));
+    let run_handoffs = fields.get("run_handoffs");
+    let run_handoffs = run_handoffs.and_then(|it| it.whole_number(1..=10_000, problems));
+    let mut span = |key| fields.get(key).and_then(|it| it.duration(problems));
+    let (run_within, escalate_after) = (span("run_within"), span("escalate_after"));
     let checks_within = fields.get("checks_within").and_then(|it| it.duration(problems));
     Limits {
         rounds: rounds.unwrap_or(usual.rounds),
@@ -243,6 +250,9 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
         releases: releases.unwrap_or(usual.releases),
         stale_after: stale_after.unwrap_or(usual.stale_after),
         checks_within: checks_within.unwrap_or(usual.checks_within),
+        escalate_after,
+        run_within,
+        run_handoffs: run_handoffs.and_then(|it| u32::try_from(it).ok()),
         expiry: expiry(&fields, problems),
     }
 }

@@ -48,10 +48,13 @@ fn between(row: &HandoffSummary, rows: &[HandoffSummary]) -> String {
     }
 }
 
-/// How often the orchestrator offered work of the run again.
+/// How often the orchestrator offered work of the run again. What failed its checks goes back, and is
+/// not offered again.
 pub(crate) fn n_offered_again(rows: &[HandoffSummary]) -> usize {
     let is_again = |it: &&HandoffSummary| {
-        it.from_agent == AgentId::ORCHESTRATOR && it.to_step.is_some() && it.label != FIRST
+        let is_return = it.kind.name() == Kind::Return.name();
+        let is_to_step = it.to_step.is_some() && !is_return;
+        it.from_agent == AgentId::ORCHESTRATOR && is_to_step && it.label != FIRST
     };
     rows.iter().filter(is_again).count()
 }

@@ -212,6 +212,7 @@ pub(super) fn settle(draft: &mut Draft<'_>, no: HandoffNo, results: &[CheckResul
         told_warnings: work.warnings.clone(),
         has_lost_lease: work.has_lost_lease,
         entry: work.entry,
+        tree: results.iter().find_map(|it| it.ran.tree.clone()),
         ..Offer::new(work.sender.clone(), work.worker.clone(), work.package)
     };
     let onward = Onward {
@@ -375,7 +376,7 @@ fn told(work: &CheckedWork, failed: &[CheckName], results: &[CheckResult]) -> St
         Place::Orchestrator => "the end of the run".to_owned(),
     };
     let mut words = format!(
-        "Baton checked the work before it went to {worker}, and {} failed. Make it pass, then hand on \
+        "{} failed when Baton checked this work, before {worker} gets it. Make it pass, then hand on \
          again.",
         listed(failed)
     );

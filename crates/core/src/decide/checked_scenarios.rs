@@ -108,7 +108,7 @@ fn failed_it_goes_back_with_what_failed_and_counts_as_a_round() {
     };
     assert_eq!((back.kind, back.rework_reason), (Kind::Return, Some(back.reason)));
     expect![[r"
-        Baton checked the work before it went to `reviewer`, and `tests` failed. Make it pass, then hand on again.
+        `tests` failed when Baton checked this work, before `reviewer` gets it. Make it pass, then hand on again.
 
         `tests` failed: exit code 101 after 1200 ms, at commit abcd1234
         $ cargo test

@@ -8,6 +8,7 @@ use super::draft::{Draft, wrong_state};
 use super::end::{self, EndedBy};
 use super::frame;
 use super::gate::{gate_when_stuck, open_gate};
+use super::lease::lose_step;
 use super::offer::give_back;
 use super::passed;
 use crate::event::HandoffEvent;
@@ -56,6 +57,12 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
         return checked::nobody_came(draft, &row);
     }
     let handoff = draft.open_work(no)?;
+    if let Some(at) = stalls_at(draft.workflow(), &handoff)
+        && at <= draft.ground.now
+    {
+        escalate(draft, &handoff);
+        return Ok(());
+    }
     match handoff.state {
         State::Pending => {}
         State::Clarification => {
@@ -105,6 +112,30 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
     Ok(())
 }
 
+/// A step that was marked as stale and stayed silent: a person is asked.
+fn escalate(draft: &mut Draft<'_>, handoff: &Handoff) {
+    let reason = draft.keep(GateCause::Stalled.sentence());
+    draft.emit(HandoffEvent::TimedOut { handoff: handoff.no, reason: Some(reason) });
+    draft.done.handoff = Some(handoff.no);
+    lose_step(draft, handoff);
+    if let Some(detour) = &handoff.detour {
+        detour::ask_a_person(draft, detour, Some(reason), handoff.no);
+        return;
+    }
+    let gate = gate_when_stuck(GateCause::Stalled, handoff, handoff.package, Some(reason));
+    open_gate(draft, gate, Some(handoff.no));
+}
+
+/// When a person is asked about a handoff that is stale, where the workflow says so. Never inside a
+/// frame: its caller gets nothing that it waits for from a person.
+fn stalls_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
+    let after = workflow.limits.escalate_after.filter(|_| handoff.is_stale)?;
+    if matches!(handoff.kind, Kind::Question | Kind::Delegation) || handoff.brings.is_some() {
+        return None;
+    }
+    stale_at(workflow, handoff)?.checked_add(after).ok()
+}
+
 fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<(), Refusal> {
     match due {
         Some(due) if due <= draft.ground.now => Ok(()),
@@ -144,8 +175,17 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     since.checked_add(within).ok()
 }
 
-/// When a handoff expires because it was not accepted. Never for a handoff to a person.
+/// When a handoff expires because it was not accepted, or a person is asked because it was stale for
+/// too long. Never for a handoff to a person.
 pub fn expires_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
+    if let Some(at) = stalls_at(workflow, handoff) {
+        let expires = expires_unaccepted(workflow, handoff);
+        return Some(expires.map_or(at, |it| it.min(at)));
+    }
+    expires_unaccepted(workflow, handoff)
+}
+
+fn expires_unaccepted(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     let is_waiting = handoff.state == State::Pending && handoff.held_back_until.is_none();
     if handoff.to.agent.is_human() || !is_waiting || handoff.kind == Kind::Question {
         return None;

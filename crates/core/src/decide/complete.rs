@@ -303,7 +303,7 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
         ask(draft, held, step, work, GateCause::Unrecoverable, Outcome::Failure);
         return;
     }
-    if held.attempt > draft.workflow().limits.retries {
+    if held.attempt > draft.workflow().retries_at(&held.to.place) {
         ask(draft, held, step, work, GateCause::Failure, Outcome::Failure);
         return;
     }

@@ -300,7 +300,7 @@ pub(super) fn record(no: u32, check: &str, verdict: Verdict) -> Command {
 }
 
 pub(super) fn lose(no: u32, fence: u32) -> Command {
-    Command::LoseLease { handoff: HandoffNo(no), fence, reason: None }
+    Command::LoseLease { handoff: HandoffNo(no), fence, reason: None, output: None }
 }
 
 pub(super) fn way(way: Way, create: Create) -> Command {

@@ -70,7 +70,8 @@ pub(super) fn gate_when_stuck(
     Gate {
         given: handoff.package,
         sender: Some(sender.clone()),
-        has_lost_lease: handoff.has_lost_lease || cause == GateCause::LostLease,
+        has_lost_lease: handoff.has_lost_lease
+            || matches!(cause, GateCause::LostLease | GateCause::Stalled | GateCause::NoProgress),
         ..gate_between(
             cause,
             handoff.to.clone(),

@@ -12,6 +12,7 @@ use crate::command::Release;
 use crate::content::ContentId;
 use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
 use crate::gate::{Gate, GateCause, ReachedLimit};
+use crate::hash::Hash;
 use crate::names::Reason;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -92,6 +93,7 @@ pub(super) fn lose(
     no: HandoffNo,
     fence: u32,
     reason: Option<&Reason>,
+    output: Option<Hash>,
 ) -> Result<(), Refusal> {
     if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
         return checked::lose(draft, &row, fence, reason);
@@ -112,9 +114,16 @@ pub(super) fn lose(
         return Ok(());
     }
     lose_step(draft, &handoff);
-    let is_last = handoff.attempt > draft.workflow().limits.retries;
-    if let (true, Some(detour)) = (is_last, &handoff.detour) {
+    let is_last = handoff.attempt > draft.workflow().retries_at(&handoff.to.place);
+    // The same again is no progress, and the next attempt would print it too.
+    let is_same = output.is_some() && handoff.lost_output == output;
+    if let (true, Some(detour)) = (is_last || is_same, &handoff.detour) {
         draft.done.handoff = Some(detour::ask_a_person(draft, detour, Some(lost), no));
+        return Ok(());
+    }
+    if is_same {
+        let gate = gate_when_stuck(GateCause::NoProgress, &handoff, handoff.package, Some(lost));
+        draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
         return Ok(());
     }
     if is_last {
@@ -127,6 +136,7 @@ pub(super) fn lose(
         // Work that came back is offered with the reason for that: the next holder has to know it.
         reason: again.rework_reason.or(Some(lost)),
         has_lost_lease: true,
+        lost_output: output,
         held_back_until: after_back_off(draft, handoff.attempt),
         ..again
     };

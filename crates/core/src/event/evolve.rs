@@ -110,8 +110,10 @@ impl Run {
             HandoffEvent::Created(created) => self.open(created, at),
             HandoffEvent::Accepted { handoff, .. } => self.take(*handoff, at),
             HandoffEvent::Rejected { handoff, forward, findings, .. } => {
+                let tree = self.handoff(*handoff).and_then(|it| it.tree.clone());
                 self.close(*handoff);
                 self.count_round(forward, *findings);
+                self.note_tree(forward, tree);
             }
             HandoffEvent::Released { handoff, is_counted, .. } => {
                 self.count_releases(*handoff, u32::from(*is_counted));
@@ -231,6 +233,8 @@ impl Run {
             evidence: Vec::new(),
             detour: None,
             checks: None,
+            lost_output: created.lost_output,
+            tree: created.tree.clone(),
         });
         self.count_releases(created.handoff, created.n_releases);
         match created.kind {
@@ -424,11 +428,17 @@ impl Run {
             // Where checks failed too often, or found nothing new, on the edge itself.
             GateCause::Checks | GateCause::NoProgress => {
                 let is_limit = gate.limit.is_some() || gate.cause == GateCause::NoProgress;
-                if let Some(GateEdge { from, to, .. }) = gate.edge.filter(|_| is_limit) {
-                    let rounds = self.counter_mut(CounterScope::Rounds(EdgeKey { from, to }));
+                let edge = gate.edge.map(|GateEdge { from, to, .. }| EdgeKey { from, to });
+                let edge = edge.or((n_extra > 0).then_some(gate.forward));
+                if let Some(edge) = edge.filter(|_| is_limit) {
+                    let rounds = self.counter_mut(CounterScope::Rounds(edge));
+                    rounds.tree = None;
                     rounds.n_extra += n_extra;
                     rounds.findings = None;
                 }
+            }
+            GateCause::RunLimit => {
+                self.counter_mut(CounterScope::WholeRun).n_extra += n_extra;
             }
             GateCause::Delegations => self.forget_delegations(),
             GateCause::Entries
@@ -443,6 +453,7 @@ impl Run {
             | GateCause::Questions
             | GateCause::LostLease
             | GateCause::Releases
+            | GateCause::Stalled
             | GateCause::Expired => {}
         }
     }

@@ -10,8 +10,9 @@ use crate::content::ContentId;
 use crate::detour::Detour;
 use crate::evidence::Evidence;
 use crate::gate::Gate;
+use crate::hash::Hash;
 use crate::named::named;
-use crate::names::AgentId;
+use crate::names::{AgentId, CommitId};
 use crate::outcome::Outcome;
 use crate::workflow::Place;
 
@@ -85,6 +86,12 @@ pub struct Handoff {
     /// The work that waits for its checks, where this handoff stands for that: the orchestrator has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<Box<CheckedWork>>,
+    /// What the agent of the attempt before printed, where that was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_output: Option<Hash>,
+    /// The tree that the checks of the work have passed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<CommitId>,
 }
 
 impl Handoff {

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
 use baton_core::command::{Command, LeaseTime};
+use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
 use baton_store::RunRef;
@@ -103,7 +104,13 @@ pub(super) async fn lose(
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     write.caller.check_runner()?;
     let (fence, reason) = (write.asked.fence, Some(Reason::parse(&write.asked.reason)?));
-    let command = |handoff| Command::LoseLease { handoff, fence, reason };
+    let output = write.asked.output.as_deref().map(|it| {
+        let wrong =
+            || ApiProblem::malformed("wrong_type", "`output` is a SHA-256 hash in hexadecimal");
+        Hash::parse(it).ok_or_else(wrong)
+    });
+    let output = output.transpose()?;
+    let command = |handoff| Command::LoseLease { handoff, fence, reason, output };
     on_handoff(&app, &name, &write, command).await
 }
 

@@ -101,7 +101,7 @@ fn a_lying_agent_is_caught_told_what_failed_and_in_the_end_a_person_is_asked() {
     let inbox = workshop.ok(&["inbox"]);
     assert!(inbox.contains("FAILED: no greeting"), "{inbox}");
     let shown = workshop.ok(&["run", "show", "s1"]);
-    assert!(shown.contains("tests failed for"), "{shown}");
+    assert!(shown.contains("`tests`, `package` failed when Baton checked this work"), "{shown}");
     // A person may say that it is good all the same.
     let gate = handoffs.iter().find(|it| text(it, "toAgent") == "human").unwrap();
     workshop.ok(&["approve", &gate["number"].to_string()]);
@@ -117,7 +117,9 @@ fn an_agent_that_makes_it_pass_after_it_was_told_goes_on_and_the_receiver_sees_t
     let handoffs = workshop.handoffs("s1");
     let ways: Vec<String> = handoffs
         .iter()
-        .map(|it| format!("{}>{} {}", text(it, "fromAgent"), text(it, "toAgent"), text(it, "state")))
+        .map(|it| {
+            format!("{}>{} {}", text(it, "fromAgent"), text(it, "toAgent"), text(it, "state"))
+        })
         .collect();
     assert_eq!(
         ways,
@@ -163,7 +165,9 @@ fn what_others_post_of_a_check_with_a_command_decides_nothing() {
     assert_eq!(inbox["items"], json!([]), "and for no person");
     // Neither the report nor the claim is taken without the runner's credential.
     let report = json!({ "fence": 1, "results": [{ "check": "tests", "verdict": "passed", "detail": "ok", "millis": 1 }] });
-    for (path, body) in [("handoffs/2/checks", report), ("claims/checks", json!({ "checks": ["tests"] }))] {
+    for (path, body) in
+        [("handoffs/2/checks", report), ("claims/checks", json!({ "checks": ["tests"] }))]
+    {
         let mut curl = std::process::Command::new("curl");
         let url = format!("{}/api/v1/{path}", served.url);
         let answer = curl.args(["-sS", "-X", "POST", &url, "-H", "Content-Type: application/json"]);
@@ -220,7 +224,10 @@ fn nothing_that_a_package_names_leads_out_of_the_workspace() {
             workshop.handoffs("s1").iter().map(|it| it["reason"].to_string()).collect();
         let _ = (&shown, why);
         assert!(reasons.iter().all(|it| !it.contains("root:")), "{reasons:?}");
-        assert!(workshop.handoffs("s1").iter().all(|it| text(it, "toAgent") != "reviewer"), "{shown}");
+        assert!(
+            workshop.handoffs("s1").iter().all(|it| text(it, "toAgent") != "reviewer"),
+            "{shown}"
+        );
     }
     // A link is not followed, and a name that no file can have is not a failure of Baton.
     let package = json!({ "summary": "src/app.txt greets", "files_changed": ["src/link", long] });

@@ -97,7 +97,7 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
         51 => Command::Skip { reason: reason("skip it") },
         52 => Command::Signal(Signal::Passed),
         53 => Command::Signal(Signal::Merged { commit: None }),
-        54 => Command::LoseLease { handoff, fence: fence.unwrap_or(1), reason: None },
+        54 => Command::LoseLease { handoff, fence: fence.unwrap_or(1), reason: None, output: None },
         55 => Command::Wake { handoff },
         56 | 57 => Command::Expire { handoff },
         58 => match dice.below(3) {

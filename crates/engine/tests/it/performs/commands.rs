@@ -76,9 +76,12 @@ pub(crate) fn real_command(order: &Order) -> Command {
             verdict: if *has_passed { Verdict::Passed } else { Verdict::Failed },
             detail: None,
         }),
-        Order::LoseLease { no, fence } => {
-            Command::LoseLease { handoff: HandoffNo(*no), fence: *fence, reason: None }
-        }
+        Order::LoseLease { no, fence } => Command::LoseLease {
+            handoff: HandoffNo(*no),
+            fence: *fence,
+            reason: None,
+            output: None,
+        },
         Order::Wake { no } => Command::Wake { handoff: HandoffNo(*no) },
         Order::Expire { no } => Command::Expire { handoff: HandoffNo(*no) },
         Order::CleanUp => Command::CleanUp { reason: None },
