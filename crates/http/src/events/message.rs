@@ -431,6 +431,8 @@ mod tests {
             rework_reason: None,
             n_questions: 0,
             n_releases: 0,
+            lost_output: None,
+            tree: None,
         }))
     }
 
