@@ -144,7 +144,7 @@ fn an_agent_that_makes_it_pass_after_it_was_told_goes_on_and_the_receiver_sees_t
     let prompts = written(&workshop, "prompt");
     assert!(prompts[2].contains("What Baton itself ran in the workspace"), "{}", prompts[2]);
     let shown = workshop.ok(&["handoff", "show", &offered]);
-    assert!(shown.contains("tests passed"), "{shown}");
+    assert!(shown.contains("Baton ran tests: passed, exit code 0"), "{shown}");
 }
 
 #[test]

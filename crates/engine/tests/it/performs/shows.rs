@@ -55,6 +55,7 @@ fn counted(run: &Run) -> Vec<String> {
             CounterScope::Blocks(step) => Some(format!("{step} helped {}", it.n)),
             CounterScope::Delegations(no) => Some(format!("{} gave {} parts", no.0, it.n)),
             CounterScope::Releases(no) => Some(format!("{} released {}", no.0, it.n)),
+            CounterScope::WholeRun => None,
         })
         .collect();
     counted.sort();
