@@ -121,6 +121,9 @@ pub struct HandoffExtras {
     /// The lease: for how long the holder may be silent.
     pub lease_seconds: Option<u32>,
     pub evidence: Vec<EvidenceDocument>,
+    /// Where the package claims that something passed, and no check of Baton's has confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<String>,
     /// Which commands are allowed now, and why the others are not.
     pub can: Vec<Allowed>,
 }

@@ -15,6 +15,7 @@ const COMMITS: &[&str] =
 
 /// A document names no more than this many commits that are looked for.
 pub const MOST_COMMITS: usize = 64;
+const MOST_CLAIMS: usize = 64;
 
 /// A claim that a check has found to be false.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,25 @@ pub fn contradictions(document: &Node, results: &[(CheckName, Verdict)]) -> Vec<
     found
 }
 
+/// The claims of a document that something passed, without those that one of `passed` confirms.
+pub fn unverified(document: &Node, passed: &[CheckName]) -> Vec<String> {
+    let body = Body::of(document);
+    let mut found = Vec::new();
+    for map in MAPS {
+        let node = if map.is_empty() { Some(body.fields()) } else { body.fields().at(map) };
+        let Some(Node::Map(members)) = node else { continue };
+        for (key, _) in members.iter().filter(|(_, it)| is_success(it)) {
+            let is_claim = !map.is_empty() || subject(key).is_some();
+            let is_confirmed = passed.iter().any(|it| is_about(key, it.as_str(), map));
+            if is_claim && !is_confirmed && found.len() < MOST_CLAIMS {
+                let path = if map.is_empty() { key.clone() } else { format!("{map}.{key}") };
+                found.push(body.field_path(&path));
+            }
+        }
+    }
+    found
+}
+
 /// `true`, or a word that says the same.
 fn is_success(value: &Node) -> bool {
     let Some(text) = value.scalar_text() else { return false };
@@ -57,13 +77,22 @@ fn is_success(value: &Node) -> bool {
 /// `build_passes` is about the check `build`, `tests_passed` about `tests` and `test`; in a map of
 /// results, `tests` is too. That tests were added does not mean that they pass.
 fn is_about(key: &str, check: &str, map: &str) -> bool {
-    let subject = match key.rsplit_once('_') {
-        Some((subject, "pass" | "passes" | "passed" | "passing" | "success" | "ok")) => subject,
-        Some(_) | None if !map.is_empty() => key,
-        Some(_) | None => return false,
+    let subject = match subject(key) {
+        Some(subject) => subject,
+        None if !map.is_empty() => key,
+        None => return false,
     };
-    let subject = subject.strip_prefix("all_").unwrap_or(subject);
     subject == "checks" || singular(subject) == singular(check)
+}
+
+/// What a key says has passed: `tests` of `all_tests_pass`.
+fn subject(key: &str) -> Option<&str> {
+    match key.rsplit_once('_')? {
+        (subject, "pass" | "passes" | "passed" | "passing" | "success" | "ok") => {
+            Some(subject.strip_prefix("all_").unwrap_or(subject))
+        }
+        _ => None,
+    }
 }
 
 fn singular(word: &str) -> String {
@@ -145,6 +174,19 @@ mod tests {
         check(&words, "tests", &["validation.tests"]);
         check(&Node::map([("all_tests_pass", Node::Bool(true))]), "tests", &["all_tests_pass"]);
         check(&Node::map([("checks_passed", Node::Bool(true))]), "build", &["checks_passed"]);
+    }
+
+    #[test]
+    fn a_claim_without_a_check_that_passed_is_unverified() {
+        let document = Node::map([
+            ("tests_passed", Node::Bool(true)),
+            ("lint_passed", Node::Bool(true)),
+            ("approved", Node::Bool(true)),
+            ("verification", Node::map([("build", text("passed")), ("notes", text("none"))])),
+        ]);
+        let passed = [CheckName::parse("tests").unwrap()];
+        assert_eq!(unverified(&document, &passed), ["lint_passed", "verification.build"]);
+        assert_eq!(unverified(&document, &[]).len(), 3);
     }
 
     #[test]
