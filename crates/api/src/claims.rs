@@ -48,6 +48,10 @@ pub struct LostAttempt {
     pub fence: u32,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: String,
+    /// The SHA-256 hash of what the agent printed: the very same twice in a row is no progress, and a
+    /// person is asked.
+    #[schema(pattern = "^[0-9a-f]{64}$")]
+    pub output: Option<String>,
     /// The agent can work again then: its rate limit ends. At most 8 days ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,

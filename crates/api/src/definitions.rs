@@ -74,6 +74,9 @@ pub struct EdgeDocument {
     pub is_back: bool,
     pub contract: Option<String>,
     pub gate: Option<EdgeGateDocument>,
+    /// The checks that have to pass before the receiver gets the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
     /// The modes of a run in which a person approves the work before it goes this way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask_in: Vec<ModeWord>,
@@ -184,6 +187,7 @@ impl From<&Edge> for EdgeDocument {
             is_back: edge.is_back,
             contract: edge.contract.clone(),
             gate: edge.gate.as_ref().map(EdgeGateDocument::from),
+            checks: edge.checks.iter().map(ToString::to_string).collect(),
             ask_in: edge.ask_in.iter().map(|it| (*it).into()).collect(),
             ask_below: edge.threshold.as_ref().map(|it| ApprovalThresholdDocument {
                 field: it.field.clone(),

@@ -121,6 +121,9 @@ pub struct HandoffExtras {
     /// The lease: for how long the holder may be silent.
     pub lease_seconds: Option<u32>,
     pub evidence: Vec<EvidenceDocument>,
+    /// Where the package claims that something passed, and no check of Baton's has confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<String>,
     /// Which commands are allowed now, and why the others are not.
     pub can: Vec<Allowed>,
 }
@@ -201,6 +204,7 @@ pub struct Question {
 
 /// The newest result of one check.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct EvidenceDocument {
     pub check: String,
     #[schema(example = "passed")]
@@ -208,6 +212,21 @@ pub struct EvidenceDocument {
     /// What was recorded with it, such as `3 of 214 failed`; omitted if nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Baton's own runner ran the check. Otherwise it is what a caller said, and decides nothing where
+    /// the project has a command for the check.
+    #[serde(default)]
+    pub is_observed: bool,
+    /// Of a check that a runner ran: null if it was ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub millis: Option<u64>,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The tree of everything in the workspace, committed or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
 }
 
 /// A command that is or is not allowed now.
@@ -222,6 +241,15 @@ pub struct Allowed {
 
 impl From<&baton_core::evidence::Evidence> for EvidenceDocument {
     fn from(it: &baton_core::evidence::Evidence) -> Self {
-        Self { check: it.check.to_string(), verdict: it.verdict.name().to_owned(), detail: None }
+        Self {
+            check: it.check.to_string(),
+            verdict: it.verdict.name().to_owned(),
+            detail: None,
+            is_observed: it.is_observed,
+            exit_code: None,
+            millis: None,
+            commit: None,
+            tree: None,
+        }
     }
 }

@@ -7,6 +7,7 @@
 mod agents;
 mod archive;
 mod blockers;
+mod checks;
 mod claims;
 mod command_result;
 mod decisions;
@@ -34,6 +35,7 @@ use http::HeaderName;
 pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::blockers::BlockerDocument;
+pub use crate::checks::{CheckClaim, CheckClaimRequest, CheckReport, ObservedResult};
 pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,

@@ -77,7 +77,7 @@ pub(crate) struct ProjectTrust {
 
 impl ProjectTrust {
     pub(crate) fn of(project: &Project) -> Result<Self, Failure> {
-        let wanted = Programs::of(&project.dir, &project.file.runner);
+        let wanted = Programs::of(&project.dir, &project.file.runner, &project.file.checks);
         if wanted.is_empty() {
             return Ok(Self { allowed: wanted.clone(), wanted });
         }
@@ -125,6 +125,7 @@ pub(crate) fn options(
         std::env::current_exe().map_err(|error| Failure::io("find this program", error))?;
     Ok(RunnerOptions {
         settings: project.file.runner.clone(),
+        checks: project.file.checks.clone(),
         project: Dir::open(&project.dir.real_path()?)?,
         data,
         url,

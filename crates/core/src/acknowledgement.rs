@@ -106,7 +106,12 @@ impl Acknowledgement {
                 ReceiverAnswer::No => Verdict::Failed,
                 ReceiverAnswer::Unverified => return None,
             };
-            Some(Evidence { check: CheckName::parse(name).ok()?, verdict, fence: None })
+            Some(Evidence {
+                check: CheckName::parse(name).ok()?,
+                verdict,
+                fence: None,
+                is_observed: false,
+            })
         });
         Self { checks: checks.collect(), ..self }
     }

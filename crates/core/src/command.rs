@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
-use crate::evidence::Verdict;
+use crate::evidence::{CheckRun, Verdict};
 use crate::gate::Answer;
+use crate::hash::Hash;
 use crate::named::named;
 use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
 use crate::outcome::Outcome;
@@ -46,6 +47,10 @@ pub enum Command {
     Release(Release),
     /// Records a check and its result.
     Record(Record),
+    /// Sent by a runner: it runs the checks of parked work, under a lease.
+    ClaimChecks(ClaimChecks),
+    /// Sent by a runner: what came of them.
+    ReportChecks(ReportChecks),
     /// An external system reports how far the story has come.
     Signal(Signal),
     /// Adds a comment on the work; nothing moves.
@@ -55,15 +60,7 @@ pub enum Command {
     },
     /// Sent by the clock, because the holder's heartbeat is overdue; or by a runner whose agent ended
     /// without a result.
-    LoseLease {
-        handoff: HandoffNo,
-        fence: u32,
-        /// Where left out, that the holder was not heard of.
-        reason: Option<Reason>,
-        /// The agent could not work before this time: the work waits for it, and the attempt does not
-        /// count.
-        retry_at: Option<Timestamp>,
-    },
+    LoseLease(LoseLease),
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {
         handoff: HandoffNo,
@@ -241,6 +238,52 @@ pub struct Record {
     pub detail: Option<FreeText>,
 }
 
+/// A holder has lost the work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoseLease {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    /// Where left out, that the holder was not heard of.
+    pub reason: Option<Reason>,
+    /// What the agent had printed, where a runner knows it.
+    pub output: Option<Hash>,
+    /// The agent cannot work before this time: the work waits for it, and the attempt does not count.
+    pub retry_at: Option<Timestamp>,
+}
+
+impl LoseLease {
+    /// The holder was not heard of any more.
+    pub fn unheard(handoff: HandoffNo, fence: u32) -> Self {
+        Self { handoff, fence, reason: None, output: None, retry_at: None }
+    }
+}
+
+/// A runner takes the checks of parked work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimChecks {
+    pub handoff: HandoffNo,
+    pub lease: LeaseTime,
+    /// The checks that the runner can run.
+    pub can_run: Vec<CheckName>,
+}
+
+/// What a runner found when it ran the checks of parked work, all of them at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportChecks {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    pub results: Vec<CheckResult>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckResult {
+    pub check: CheckName,
+    pub verdict: Verdict,
+    /// The command and the end of what it printed, or what was found.
+    pub detail: FreeText,
+    pub ran: CheckRun,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {
     pub handoff: HandoffNo,
@@ -291,9 +334,11 @@ impl Command {
             | Command::Reply(_)
             | Command::Release(_)
             | Command::Record(_)
+            | Command::ClaimChecks(_)
+            | Command::ReportChecks(_)
             | Command::Signal(_)
             | Command::Post { .. }
-            | Command::LoseLease { .. }
+            | Command::LoseLease(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
@@ -321,9 +366,11 @@ impl Command {
             Command::Reply(_) => "reply",
             Command::Release(_) => "release",
             Command::Record(_) => "record",
+            Command::ClaimChecks(_) => "claim_checks",
+            Command::ReportChecks(_) => "report_checks",
             Command::Signal(_) => "signal",
             Command::Post { .. } => "post",
-            Command::LoseLease { .. } => "lose_lease",
+            Command::LoseLease(_) => "lose_lease",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",
             Command::Pause { .. } => "pause",

@@ -7,6 +7,7 @@
 
 mod accept;
 mod answer;
+mod checked;
 mod checks;
 mod clock;
 mod complete;
@@ -32,6 +33,8 @@ mod template;
 
 #[cfg(test)]
 mod carried_scenarios;
+#[cfg(test)]
+mod checked_scenarios;
 #[cfg(test)]
 mod clock_scenarios;
 #[cfg(test)]
@@ -82,6 +85,8 @@ mod state_machine;
 mod states;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod trouble_scenarios;
 
 use std::collections::BTreeMap;
 
@@ -98,7 +103,7 @@ use crate::command::{Command, Create, StartAt};
 use crate::contract::Contract;
 use crate::event::RunEvent;
 use crate::lint::{self, FileFact};
-use crate::names::{Principal, StepId, StoryKey};
+use crate::names::{CheckName, Principal, StepId, StoryKey};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::registry::Agents;
@@ -113,6 +118,8 @@ pub struct DecisionContext<'a> {
     pub agents: &'a Agents,
     pub now: Timestamp,
     pub fresh: &'a dyn IdSource,
+    /// The checks that the project has commands for: only Baton's runner decides those.
+    pub checks: &'a [CheckName],
     /// The project's linter settings.
     pub lint: &'a lint::Settings,
     /// What is known of the files that the command's package names.
@@ -208,10 +215,12 @@ pub fn decide(
         Command::Reply(reply) => question::reply(&mut draft, reply)?,
         Command::Release(release) => lease::release(&mut draft, release)?,
         Command::Record(given) => checks::record(&mut draft, given)?,
+        Command::ClaimChecks(claim) => checked::claim(&mut draft, claim)?,
+        Command::ReportChecks(report) => checked::report(&mut draft, report)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
-        Command::LoseLease { handoff, fence, reason, retry_at } => {
-            lease::lose(&mut draft, *handoff, *fence, reason.as_ref(), *retry_at)?;
+        Command::LoseLease(lost) => {
+            lease::lose(&mut draft, lost)?;
         }
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,

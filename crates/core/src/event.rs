@@ -5,6 +5,7 @@
 //! decode, so a rename fails a test before it fails a user.
 
 mod blocker;
+mod checks;
 mod counted;
 mod evidence;
 mod evolve;
@@ -25,6 +26,7 @@ use self::family::EventFamily;
 use crate::run::{HandoffNo, HandoffState};
 
 pub use self::blocker::BlockerEvent;
+pub use self::checks::ChecksEvent;
 pub use self::evidence::EvidenceEvent;
 pub use self::evolve::{evolve, replay};
 pub use self::family::{EventTexts, SentenceStyle, TextRole};
@@ -49,13 +51,14 @@ pub enum Event {
     Lease(LeaseEvent),
     Gate(GateEvent),
     Evidence(EvidenceEvent),
+    Checks(ChecksEvent),
     Blocker(BlockerEvent),
     Message(MessageEvent),
 }
 
 impl Event {
     /// Reads the body of the event `name`. Its name tells the family, so that a body is not tried
-    /// against ten of them.
+    /// against eleven of them.
     pub fn read<'de, D: Deserializer<'de>>(name: &str, body: D) -> Result<Self, D::Error> {
         /// A family whose names include the event's reads it.
         macro_rules! by_name {
@@ -66,7 +69,7 @@ impl Event {
             };
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
-        by_name!(EvidenceEvent BlockerEvent MessageEvent);
+        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -81,6 +84,7 @@ impl Event {
             LeaseEvent::NAMES,
             GateEvent::NAMES,
             EvidenceEvent::NAMES,
+            ChecksEvent::NAMES,
             BlockerEvent::NAMES,
             MessageEvent::NAMES,
         ];
@@ -128,6 +132,7 @@ impl Event {
             Event::Lease(it) => it,
             Event::Gate(it) => it,
             Event::Evidence(it) => it,
+            Event::Checks(it) => it,
             Event::Blocker(it) => it,
             Event::Message(it) => it,
         }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::named::named;
-use crate::names::CheckName;
+use crate::names::{CheckName, CommitId};
+use crate::run::is_false;
 
 /// The newest result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,9 @@ pub struct Evidence {
     /// Unknown for results recorded before this field existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<u32>,
+    /// Baton's own runner ran the check. Else it is what a caller says.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_observed: bool,
 }
 
 named! {
@@ -24,6 +28,25 @@ named! {
         Failed = "failed",
     }
 }
+
+/// How a runner ran a check. What the check printed is kept as a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRun {
+    /// `None` where the check was ended, or is one that Baton does itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    pub millis: u64,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
+    /// The tree of everything in the workspace, committed or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<CommitId>,
+}
+
+/// The check that Baton does itself: the files, ranges and commits that a package names are there, and
+/// no check contradicts what the package claims.
+pub const PACKAGE_CHECK: &str = "package";
 
 /// Upper bound on the checks of one handoff; no real handoff has so many.
 pub const MOST_CHECKS: usize = 64;

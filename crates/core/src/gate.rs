@@ -108,6 +108,12 @@ named! {
         Declared = "declared",
         /// The checks of the edge have not all passed.
         Checks = "checks",
+        /// The work came back with nothing in it changed, or an agent printed the very same again.
+        NoProgress = "no_progress",
+        /// The run has taken as long, or as many handoffs, as its workflow allows.
+        RunLimit = "run_limit",
+        /// The step was silent for long after it was marked as stale.
+        Stalled = "stalled",
         /// The sender is less sure of its work than the edge asks for.
         Confidence = "confidence",
         /// An agent asks on its own initiative, and waits.
@@ -168,15 +174,21 @@ impl Gate {
             GateCause::Rounds
             | GateCause::SameFindings
             | GateCause::Entries
+            | GateCause::RunLimit
             | GateCause::Delegations
             | GateCause::Failure
             | GateCause::Unrecoverable
             | GateCause::Blocked
             | GateCause::NeedsClarification => &["continue", "accept", "hand_to", "abort"],
+            // Not on its way along an edge: with an agent, or between two.
+            GateCause::NoProgress if self.edge.is_none() => {
+                &["continue", "accept", "hand_to", "abort"]
+            }
             // Only an agent can be asked a question in return.
             GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Checks
+            | GateCause::NoProgress
             | GateCause::Confidence
                 if !self.asker.place.is_work() =>
             {
@@ -185,12 +197,14 @@ impl Gate {
             GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Checks
+            | GateCause::NoProgress
             | GateCause::Confidence => &["approve", "reject", "question", "modify", "abort"],
             GateCause::Escalation => &["answer", "approve", "reject", "question", "abort"],
             GateCause::Questions => &["answer", "abort"],
-            GateCause::LostLease | GateCause::Releases | GateCause::Expired => {
-                &["continue", "hand_to", "abort"]
-            }
+            GateCause::LostLease
+            | GateCause::Releases
+            | GateCause::Stalled
+            | GateCause::Expired => &["continue", "hand_to", "abort"],
         }
     }
 
@@ -227,6 +241,11 @@ impl Gate {
             GateCause::Blocked => format!(
                 "`{asker}` is blocked again; an agent was sent to help {times}, its limit is {most}"
             ),
+            GateCause::Checks => {
+                format!(
+                    "The checks of what `{asker}` hands to `{worker}` failed again; they failed {times} before, the limit is {most}"
+                )
+            }
             GateCause::Releases => {
                 format!("`{worker}` accepted and released this work {times}; its limit is {most}")
             }
@@ -236,11 +255,13 @@ impl Gate {
             | GateCause::NeedsClarification
             | GateCause::NeedsReview
             | GateCause::Declared
-            | GateCause::Checks
+            | GateCause::NoProgress
             | GateCause::Confidence
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease
+            | GateCause::RunLimit
+            | GateCause::Stalled
             | GateCause::Expired => self.cause.sentence().to_owned(),
         }
     }
@@ -305,6 +326,13 @@ impl GateCause {
                 "The agent is less sure of its work than the workflow asks for"
             }
             GateCause::Checks => "The checks have not all passed; a person may decide instead",
+            GateCause::NoProgress => {
+                "The work went round without a change; a person decides how to go on"
+            }
+            GateCause::RunLimit => {
+                "The run has taken as long as it may; a person decides whether it goes on"
+            }
+            GateCause::Stalled => "Nothing was heard of the step for too long, after a reminder",
             GateCause::Escalation => "The agent asks, and waits for the answer",
             GateCause::Questions => {
                 "The receiver has asked as often as it may; a person settles it now"

@@ -6,6 +6,8 @@
 pub mod acknowledgement;
 pub mod agent;
 pub mod canonical;
+pub mod checked_work;
+pub mod claims;
 pub mod command;
 pub mod content;
 pub mod contract;

@@ -62,6 +62,10 @@ pub enum Refusal {
     Contract { contract: Option<String>, problems: Vec<Problem>, skeleton: Box<Node> },
     #[error("{handoff} is a gate and takes only an answer: {choices}")]
     GateOpen { handoff: HandoffNo, choices: String },
+    #[error("{handoff} waits for its checks: {checks}; its sender gets it back if they fail")]
+    ChecksOpen { handoff: HandoffNo, checks: String },
+    #[error("{handoff} waits for no checks that this runner could run")]
+    NoChecks { handoff: HandoffNo },
     #[error("{handoff} is not a gate and takes no answer; accept or reject it instead")]
     NotAGate { handoff: HandoffNo },
     #[error("{handoff} does not take the answer `{answer}`; it takes {choices}")]
@@ -200,6 +204,8 @@ impl Refusal {
             Self::Contract { contract: Some(_), .. } => ("contract", Unacceptable, None),
             Self::Contract { contract: None, .. } => ("lint", Unacceptable, None),
             Self::GateOpen { handoff, .. } => ("gate_open", Conflict, Some(handoff)),
+            Self::ChecksOpen { handoff, .. } => ("checks_open", Conflict, Some(handoff)),
+            Self::NoChecks { handoff } => ("nothing_to_check", Conflict, Some(handoff)),
             Self::NotAGate { handoff } => ("not_a_gate", Conflict, Some(handoff)),
             Self::NotAChoice { handoff, .. } => ("not_a_choice", Unacceptable, Some(handoff)),
             Self::RejectNever { .. } => ("reject_never", Conflict, None),

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::checked_work::CheckedWork;
 use crate::content::ContentId;
 use crate::gate::{Gate, GateEdge, GateKind};
 use crate::hash::Hash;
@@ -165,6 +166,8 @@ named! {
         /// The time at which the handoff is offered again.
         Timer = "timer",
         Person = "person",
+        /// A runner, which runs the checks of the work.
+        Checks = "checks",
     }
 }
 
@@ -313,9 +316,9 @@ impl Run {
             RunStatus::Open | RunStatus::Paused => {}
         }
         let is_under_way = match self.baton() {
-            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { on: Wait::Timer, .. } => {
-                true
-            }
+            Baton::Offered { .. }
+            | Baton::Held { .. }
+            | Baton::Parked { on: Wait::Timer | Wait::Checks, .. } => true,
             Baton::Parked { on: Wait::Person, .. } | Baton::Loose { .. } | Baton::Done => false,
         };
         // A delegate does a part of the step of the holder that waits for it.
@@ -354,6 +357,11 @@ impl Run {
         let is_loose = matches!(self.baton(), Baton::Loose { .. });
         let is_asked = self.gates().next().is_some() || self.questions().next().is_some();
         !self.is_finished() && (is_asked || is_loose || !self.blockers.is_empty())
+    }
+
+    /// The work that is parked on its checks, with its handoff.
+    pub fn checked_work(&self) -> Option<(&Handoff, &CheckedWork)> {
+        self.handoffs.iter().find_map(|it| Some((it, it.checks.as_deref()?)))
     }
 
     /// Whether an open blocker waits for a person.

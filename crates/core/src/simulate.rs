@@ -245,6 +245,7 @@ fn ground<'a>(
     now: Timestamp,
 ) -> DecisionContext<'a> {
     DecisionContext {
+        checks: &[],
         workflow: simulation.workflow,
         agents: simulation.agents,
         now,

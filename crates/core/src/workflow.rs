@@ -79,11 +79,13 @@ pub struct StepLimits {
     pub delegations: u32,
     /// Blocks in a row that are sent along the step's `blocked` edge.
     pub blocks: u32,
+    /// How often it is tried again. Where left out: the workflow's `retries`.
+    pub retries: Option<u32>,
 }
 
 impl Default for StepLimits {
     fn default() -> Self {
-        Self { entries: None, delegations: 8, blocks: 1 }
+        Self { entries: None, delegations: 8, blocks: 1, retries: None }
     }
 }
 
@@ -137,6 +139,8 @@ pub struct Edge {
     pub min_score: Option<u8>,
     /// The gate that must be passed before the work goes this way.
     pub gate: Option<EdgeGate>,
+    /// Checks that have to pass before the receiver gets the work; a failure sends it back.
+    pub checks: Vec<CheckName>,
     /// The modes of a run in which a person approves the work before it goes this way.
     pub ask_in: Vec<Mode>,
     /// A number in the package below which a person approves the work before it goes this way.
@@ -163,6 +167,7 @@ impl Edge {
             rounds: None,
             min_score: None,
             gate: None,
+            checks: Vec::new(),
             ask_in: Vec::new(),
             threshold: None,
         }
@@ -210,10 +215,18 @@ pub struct Limits {
     pub questions: u32,
     /// How often one handoff is accepted and released before a person is asked.
     pub releases: u32,
+    /// How long work waits for a runner that runs its checks before a person is asked.
+    pub checks_within: SignedDuration,
     /// How long any handoff may wait, unless its step says otherwise.
     pub expiry: Option<Expiry>,
     /// After this long an unanswered handoff is shown as stale.
     pub stale_after: SignedDuration,
+    /// So long after it was shown as stale a person is asked about it.
+    pub escalate_after: Option<SignedDuration>,
+    /// How long a run may take before a person is asked whether it goes on.
+    pub run_within: Option<SignedDuration>,
+    /// How many handoffs a run may have before a person is asked.
+    pub run_handoffs: Option<u32>,
 }
 
 impl Default for Limits {
@@ -223,8 +236,12 @@ impl Default for Limits {
             retries: 2,
             questions: 3,
             releases: 8,
+            checks_within: SignedDuration::from_mins(10),
             expiry: None,
             stale_after: SignedDuration::from_mins(30),
+            escalate_after: None,
+            run_within: None,
+            run_handoffs: None,
         }
     }
 }
@@ -299,6 +316,12 @@ impl Workflow {
     pub fn edge_between(&self, from: &Place, to: &Place, on: Outcome) -> Option<&Edge> {
         let leads = |it: &&Edge| it.on == on && Self::target_place(&it.to) == *to;
         self.edges_from(from).iter().find(leads)
+    }
+
+    /// How often work at `place` is tried again.
+    pub fn retries_at(&self, place: &Place) -> u32 {
+        let step = place.as_step().and_then(|it| self.step(it));
+        step.and_then(|it| it.limits.retries).unwrap_or(self.limits.retries)
     }
 
     /// How long a handoff to `place` may wait.

@@ -3,9 +3,9 @@
 //! A token says which attempt its bearer is. It opens that attempt's handoff and nothing else, and
 //! only as long as the fence of the attempt is the handoff's current one.
 
-use baton_core::command::{Accept, Clarify, Command, LeaseTime, Token};
+use baton_core::command::{Accept, ClaimChecks, Clarify, Command, LeaseTime, Token};
 use baton_core::decide::Effects;
-use baton_core::names::{AgentId, FreeText};
+use baton_core::names::{AgentId, CheckName, FreeText};
 use baton_core::refusal::Refusal;
 use baton_core::run::{self, HandoffId, HandoffNo, HandoffState, RunId};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRef};
@@ -70,6 +70,37 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Takes the checks of the most urgent work that waits for a runner, under a lease. `None` where
+    /// there is none that needs only checks that the runner can run.
+    pub async fn claim_checks(
+        &self,
+        caller: &Caller,
+        can_run: &[CheckName],
+        lease: LeaseTime,
+    ) -> Result<Option<CommandResult>, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(Some(outcome));
+        }
+        let orchestrator = AgentId::orchestrator();
+        let mut after = Some(0);
+        while let Some(from) = after {
+            // What is open and the orchestrator's waits for checks: it answers everything else at once.
+            let rows = self.pending_after(&orchestrator, from).await?;
+            let is_last = rows.len() < PAGE as usize;
+            after = rows.last().map(|it| it.number).filter(|_| !is_last);
+            for row in self.by_urgency(rows).await? {
+                let can_run = can_run.to_vec();
+                let claim = ClaimChecks { handoff: row.no, lease, can_run };
+                match self.on_run(caller, row.run, Command::ClaimChecks(claim)).await {
+                    Ok(outcome) => return Ok(Some(outcome)),
+                    Err(EngineError::Refused { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(None)
     }
 
     async fn pending_after(
@@ -242,7 +273,9 @@ fn target(command: &Command) -> CommandTarget<'_> {
         | Command::MarkStale { .. }
         | Command::CleanUp { .. }
         | Command::Answer(_)
-        | Command::LoseLease { .. }
+        | Command::LoseLease(_)
+        | Command::ClaimChecks(_)
+        | Command::ReportChecks(_)
         | Command::Wake { .. }
         | Command::Expire { .. }
         | Command::Pause { .. }

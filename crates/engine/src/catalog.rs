@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use baton_core::lint::Settings;
-use baton_core::names::{AgentId, WorkflowName};
+use baton_core::names::{AgentId, CheckName, WorkflowName};
 use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_store::Definition;
@@ -22,6 +22,8 @@ pub struct Catalog {
     agents: Agents,
     default: Option<WorkflowName>,
     project: ProjectFile,
+    /// The names of the project's checks.
+    checks: Vec<CheckName>,
     left_out: Vec<LeftOutFile>,
 }
 
@@ -56,8 +58,8 @@ impl Catalog {
         default: Option<WorkflowName>,
     ) -> Self {
         let workflows = workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
-        let (project, left_out) = (ProjectFile::default(), Vec::new());
-        Self { workflows, agents, default, project, left_out }
+        let (project, checks, left_out) = (ProjectFile::default(), Vec::new(), Vec::new());
+        Self { workflows, agents, default, project, checks, left_out }
     }
 
     /// With the files that are not used.
@@ -73,7 +75,8 @@ impl Catalog {
     /// With what the project sets for itself.
     #[must_use]
     pub fn with_project(self, project: ProjectFile) -> Self {
-        Self { project, ..self }
+        let checks = project.checks.iter().map(|it| it.name.clone()).collect();
+        Self { project, checks, ..self }
     }
 
     /// With the project's linter settings.
@@ -86,6 +89,11 @@ impl Catalog {
     /// What `baton.toml` says.
     pub fn project(&self) -> &ProjectFile {
         &self.project
+    }
+
+    /// The checks that the project has commands for.
+    pub fn checks(&self) -> &[CheckName] {
+        &self.checks
     }
 
     pub fn lint(&self) -> &Settings {

@@ -411,6 +411,7 @@ impl Engine {
             now: self.clock.now(),
             fresh: self.clock.as_fresh(),
             lint: catalog.lint(),
+            checks: catalog.checks(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::command::Command;
+use baton_core::command::{Command, LoseLease};
 use baton_core::refusal::Refusal;
 use baton_store::{RunRef, StoreError, TimerKind, TimerRow};
 use futures_util::future::join_all;
@@ -168,7 +168,7 @@ impl Engine {
         let handoff = due.no;
         let command = match due.what {
             TimerKind::Lease { fence, .. } => {
-                Command::LoseLease { handoff, fence, reason: None, retry_at: None }
+                Command::LoseLease(LoseLease::unheard(handoff, fence))
             }
             TimerKind::Wake => Command::Wake { handoff },
         };

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use baton_core::command::{Command, Create, LeaseTime};
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, Principal, StoryKey};
+use baton_core::names::{AgentId, CheckName, Principal, StoryKey};
 use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
@@ -166,6 +166,14 @@ impl RequestCaller {
         lease: LeaseTime,
     ) -> Result<Option<CommandResult>, EngineError> {
         self.engine.claim(&self.caller, agents, lease).await
+    }
+
+    pub(crate) async fn claim_checks(
+        &self,
+        can_run: &[CheckName],
+        lease: LeaseTime,
+    ) -> Result<Option<CommandResult>, EngineError> {
+        self.engine.claim_checks(&self.caller, can_run, lease).await
     }
 
     /// Changes with every commit.

@@ -4,6 +4,7 @@ mod agents;
 pub(crate) mod answer;
 pub(crate) mod archive;
 mod blockers;
+mod checks;
 mod claims;
 pub(crate) mod command_result;
 mod completion;
@@ -57,6 +58,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(handoffs::commands::routes())
         .routes(routes!(claims::claim))
         .routes(routes!(claims::lose))
+        .routes(routes!(checks::claim))
+        .routes(routes!(checks::report))
         .routes(routes!(archive::get))
         .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))

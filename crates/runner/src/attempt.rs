@@ -503,7 +503,8 @@ impl AttemptRun {
     }
 
     async fn fail(&self, reason: &str, retry_at: Option<Timestamp>) {
-        if let Err(error) = self.context.client.lose(&self.record.key, reason, retry_at).await {
+        let (key, output) = (&self.record.key, self.printed());
+        if let Err(error) = self.context.client.lose(key, reason, output, retry_at).await {
             let code = error.code().unwrap_or("unreachable").to_owned();
             tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
         }
@@ -540,6 +541,15 @@ impl AttemptRun {
             session: session.clone(),
         };
         self.context.workspaces.keep_session(record.run, session);
+    }
+
+    /// What the agent printed, as a hash. An agent that was ended may have been about to print more,
+    /// and one that printed nothing said nothing twice.
+    fn printed(&self) -> Option<Hash> {
+        let has_ended_itself = matches!(self.record.end, Some(AgentEnd::Exited { .. }));
+        let folder = self.record.dir(&self.context.state).ok().filter(|_| has_ended_itself)?;
+        let output = folder.read(OUTPUT, MOST_OUTPUT_BYTES).ok()?;
+        (!output.trim_ascii().is_empty()).then(|| Hash::of(&output))
     }
 
     async fn keep_changes(&self) {

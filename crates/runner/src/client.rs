@@ -6,17 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use baton_api::{
-    Attribution, Claim, ClaimRequest, GivenBack, HandoffSummary, Heartbeat, LostAttempt,
-    NewMessage, Page, ProblemDocument, PromptDocument, StoryDocument, StoryText,
+    Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
+    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, ProblemDocument, PromptDocument,
+    StoryDocument, StoryText,
 };
 use baton_core::agent::AgentInterface;
+use baton_core::hash::Hash;
 use baton_core::package::Format;
+use baton_core::run::Wait;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, StatusCode};
 use jiff::Timestamp;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::record::AttemptKey;
 use crate::transport::ApiTransport;
@@ -85,6 +88,36 @@ impl Client {
         }
     }
 
+    /// The next work whose checks this runner can run; `None` if none came within the time.
+    pub(crate) async fn claim_checks(
+        &self,
+        checks: &[String],
+        lease_seconds: u32,
+        wait_seconds: u32,
+    ) -> Result<Option<CheckClaim>, ApiFailure> {
+        let asked = CheckClaimRequest {
+            checks: checks.to_vec(),
+            lease_seconds: Some(lease_seconds),
+            wait_seconds: Some(wait_seconds),
+        };
+        let (status, body) = self.send(&self.post("/claims/checks".to_owned(), &asked)).await?;
+        match status {
+            StatusCode::NO_CONTENT => Ok(None),
+            _ => read(&body).map(Some),
+        }
+    }
+
+    /// What came of the checks. Sent again, it is answered and does nothing.
+    pub(crate) async fn report_checks(
+        &self,
+        key: &AttemptKey,
+        report: &CheckReport,
+    ) -> Result<(), ApiFailure> {
+        let path = format!("/handoffs/{}/checks", key.handoff);
+        let request = self.keyed(self.post(path, report), key, "checks");
+        self.insist(&request).await.map(|_| ())
+    }
+
     pub(crate) async fn heartbeat(&self, key: &AttemptKey) -> Result<(), ApiFailure> {
         let path = format!("/handoffs/{}/heartbeat", key.handoff);
         let request = self.post(path, &Heartbeat { fence: key.fence });
@@ -124,8 +157,10 @@ impl Client {
             bearer: &key.token,
             key: Some(key.idempotency_key(name)),
         };
-        let (status, _) = self.insist(&request).await?;
-        Ok(status != StatusCode::ACCEPTED)
+        let (status, body) = self.insist(&request).await?;
+        // Work that waits for its checks is handed on, too.
+        let is_parked = || read::<MovedRun>(&body).is_ok_and(|it| it.is_on_checks());
+        Ok(status != StatusCode::ACCEPTED || is_parked())
     }
 
     /// The attempt ends without a result of the agent's own: the work is tried again, and then asked of
@@ -134,10 +169,15 @@ impl Client {
         &self,
         key: &AttemptKey,
         reason: &str,
+        output: Option<Hash>,
         retry_at: Option<Timestamp>,
     ) -> Result<(), ApiFailure> {
-        let reason = reason.chars().take(1000).collect();
-        let lost = LostAttempt { fence: key.fence, reason, retry_at };
+        let lost = LostAttempt {
+            fence: key.fence,
+            reason: reason.chars().take(1000).collect(),
+            output: output.map(|it| it.to_string()),
+            retry_at,
+        };
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");
         self.insist(&request).await.map(|_| ())
@@ -290,6 +330,24 @@ impl Client {
             Ok(problem) => Err(ApiFailure::Refused(Box::new(problem))),
             Err(_) => Err(ApiFailure::Unreachable(format!("it answered {}", parts.status))),
         }
+    }
+}
+
+/// Of the answer to a command, where the run is then.
+#[derive(Deserialize)]
+struct MovedRun {
+    run: ParkedRun,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ParkedRun {
+    parked_on: Option<String>,
+}
+
+impl MovedRun {
+    fn is_on_checks(&self) -> bool {
+        self.run.parked_on.as_deref() == Some(Wait::Checks.name())
     }
 }
 

@@ -77,13 +77,7 @@ pub(crate) fn executor(
     project: &Dir,
     program: &std::path::Path,
 ) -> Box<dyn Executor> {
-    let words = |words: &[String]| {
-        let in_project = |word: &String| match crate::trust::project_file(project, word) {
-            Some(path) => project.path().join(path).into_os_string(),
-            None => word.into(),
-        };
-        words.iter().map(in_project).collect()
-    };
+    let words = |words: &[String]| own_files(project, words);
     match &settings.kind {
         ExecutorKind::Command(run) => {
             Box::new(CommandExecutor { words: words(run), prompt: settings.prompt })
@@ -105,6 +99,15 @@ pub(crate) fn executor(
             }
         }
     }
+}
+
+/// The words of a command, with the project's own files in the place of those of the workspace.
+pub(crate) fn own_files(project: &Dir, words: &[String]) -> Vec<OsString> {
+    let in_project = |word: &String| match crate::trust::project_file(project, word) {
+        Some(path) => project.path().join(path).into_os_string(),
+        None => word.into(),
+    };
+    words.iter().map(in_project).collect()
 }
 
 /// The input of a program that gets its prompt in this way, and the variable that names its file.

@@ -215,6 +215,25 @@ impl GitFolder {
         Ok(commit)
     }
 
+    /// The tree of everything that is in the folder and not ignored, committed or not. `index` is a file
+    /// to use meanwhile.
+    pub(crate) async fn tree(&self, index: &Path) -> Result<String, GitError> {
+        let mut git = self.clone();
+        git.env.push(("GIT_INDEX_FILE".to_owned(), index.to_string_lossy().into_owned()));
+        match self.head().await {
+            Some(head) => git.text(["read-tree", head.as_str()]).await?,
+            None => git.text(["read-tree", "--empty"]).await?,
+        };
+        git.text(["add", "--all", "--", "."]).await?;
+        git.text(["write-tree"]).await
+    }
+
+    /// Whether the repository has a commit. `name` is hexadecimal digits.
+    pub(crate) async fn has_commit(&self, name: &str) -> bool {
+        let name = format!("{name}^{{commit}}");
+        self.text(["cat-file", "-e", name.as_str()]).await.is_ok()
+    }
+
     /// Names a commit, if the name is free: no ref is ever overwritten.
     pub(crate) async fn name_commit(&self, name: &str, commit: &str) -> Result<(), GitError> {
         const NONE: &str = "0000000000000000000000000000000000000000";

@@ -6,12 +6,14 @@
 
 mod attempt;
 mod branch;
+mod checks;
 mod client;
 mod detect;
 mod dispatch;
 mod executor;
 mod git;
 mod output;
+mod package_check;
 mod play;
 mod process;
 mod record;
@@ -29,8 +31,10 @@ use std::sync::Arc;
 
 use baton_core::names::AgentId;
 use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
+use baton_wire::project_file::ProjectCheck;
 use baton_wire::project_file::runner::{ExecutorSettings, RunnerSettings};
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 pub use crate::detect::{DetectedProgram, ProgramLogin, detect};
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
@@ -46,6 +50,8 @@ use crate::turns::{ExecutorPermits, RunTurns};
 /// What a runner works with.
 pub struct RunnerOptions {
     pub settings: RunnerSettings,
+    /// The checks of the project.
+    pub checks: Vec<ProjectCheck>,
     /// The project's folder.
     pub project: Dir,
     /// The folder of its data.
@@ -96,6 +102,7 @@ pub(crate) struct RunnerContext {
     client: Client,
     workspaces: Workspaces,
     settings: RunnerSettings,
+    checks: Vec<ProjectCheck>,
     project: Dir,
     state: Dir,
     url: String,
@@ -129,6 +136,7 @@ impl Runner {
             client: Client::new(transport, options.credential),
             workspaces,
             settings: options.settings,
+            checks: options.checks,
             project: options.project,
             state,
             url: options.url,
@@ -146,7 +154,40 @@ impl Runner {
     /// Works until `stop` is done and the agents under way have ended, or, in [`RunnerMode::Once`],
     /// until nothing is left to do.
     pub async fn run(self, mode: RunnerMode, stop: impl Future<Output = ()>) {
-        dispatch::run(self.context.clone(), mode, stop).await;
+        let (told, stopped) = watch::channel(false);
+        let work = async {
+            match mode {
+                RunnerMode::Forever => {
+                    let agents =
+                        dispatch::run(self.context.clone(), mode, is_told(stopped.clone()));
+                    let checks = checks::run(self.context.clone(), stopped.clone());
+                    tokio::join!(agents, checks);
+                }
+                // Checks that pass or fail give the agents more to do.
+                RunnerMode::Once => loop {
+                    dispatch::run(self.context.clone(), mode, is_told(stopped.clone())).await;
+                    if *stopped.borrow() || !checks::once(&self.context, &stopped).await {
+                        return;
+                    }
+                },
+            }
+        };
+        tokio::pin!(work, stop);
+        tokio::select! {
+            () = &mut work => return,
+            () = &mut stop => {
+                let _ = told.send(true);
+            }
+        }
+        work.await;
+    }
+}
+
+/// Waits until the runner is told to stop.
+async fn is_told(mut stopped: watch::Receiver<bool>) {
+    // The sender lives as long as the runner.
+    if stopped.wait_for(|it| *it).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -169,7 +210,7 @@ impl RunnerContext {
 
     /// Whether what would be started is what the user has allowed.
     fn is_trusted(&self) -> bool {
-        let wanted = Programs::of(&self.project, &self.settings);
+        let wanted = Programs::of(&self.project, &self.settings, &self.checks);
         if wanted.is_empty() {
             return true;
         }

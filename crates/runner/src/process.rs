@@ -258,6 +258,14 @@ pub(crate) fn end_marked(variable: &str) -> usize {
     n_ended
 }
 
+/// Marks the processes of a check: not a credential.
+pub(crate) const CHECK_MARK: &str = "BATON_CHECK";
+
+/// Ends what an earlier runner left of the checks with this mark.
+pub(crate) fn end_checks(mark: &str) -> usize {
+    end_marked(&format!("{CHECK_MARK}={mark}"))
+}
+
 /// Processes that were started with this variable, in whatever group and session they are by now. Empty
 /// where the system does not show environments.
 fn with_variable(variable: &str) -> Vec<i32> {

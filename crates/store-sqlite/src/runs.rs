@@ -257,20 +257,25 @@ pub(crate) fn count_open(connection: &Connection) -> rusqlite::Result<u64> {
 }
 
 /// Read from the columns: the state says the same, but is far slower to decode. A run parked until
-/// a time has a timer; every other parked run waits for a person.
+/// a time has a timer; one that is parked on its checks has an open handoff to the orchestrator, and
+/// is at work; every other parked run waits for a person.
 const COUNTS: &str = "with open_runs as (
          select status, baton,
              baton = 'parked' and exists (
                  select 1 from timers where run_number = runs.number and kind = 'wake'
-             ) as is_held_back
+             ) as is_held_back,
+             baton = 'parked' and exists (
+                 select 1 from handoffs indexed by handoffs_by_run
+                 where run_number = runs.number and to_agent = 'orchestrator' and ended_at is null
+             ) as is_checked
          from runs indexed by runs_open where status in ('open', 'paused')
      )
      select
          coalesce(sum(status = 'open'), 0) as n_open,
          coalesce(sum(status = 'paused'), 0) as n_paused,
-         coalesce(sum(baton = 'offered' or is_held_back), 0) as n_offered,
-         coalesce(sum(baton = 'held'), 0) as n_held,
-         coalesce(sum(baton = 'parked' and not is_held_back), 0) as n_waiting,
+         coalesce(sum(baton = 'offered' or (is_held_back and not is_checked)), 0) as n_offered,
+         coalesce(sum(baton = 'held' or is_checked), 0) as n_held,
+         coalesce(sum(baton = 'parked' and not is_held_back and not is_checked), 0) as n_waiting,
          coalesce(sum(baton = 'loose'), 0) as n_loose
      from open_runs";
 

@@ -372,7 +372,7 @@ pub fn count_run(counts: &mut OpenRunCounts, run: &Run) {
     }
     match run.baton() {
         Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => counts.n_offered += 1,
-        Baton::Held { .. } => counts.n_held += 1,
+        Baton::Held { .. } | Baton::Parked { on: Wait::Checks, .. } => counts.n_held += 1,
         Baton::Parked { on: Wait::Person, .. } => counts.n_waiting += 1,
         Baton::Loose { .. } => counts.n_loose += 1,
         Baton::Done => {}

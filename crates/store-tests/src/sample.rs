@@ -231,6 +231,8 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         rework_reason: None,
         n_questions: 0,
         n_releases: 0,
+        lost_output: None,
+        tree: None,
     }
 }
 

@@ -8,6 +8,7 @@ mod archive;
 mod cast;
 mod completion;
 mod decisions;
+mod evidence;
 mod handoff_queries;
 mod history;
 mod inbox;

@@ -42,8 +42,19 @@ pub(crate) const KEYS: &[&str] = &[
     "escalation",
     "contracts",
 ];
-pub(crate) const LIMIT_KEYS: &[&str] =
-    &["rounds", "retries", "questions", "releases", "stale_after", "expire_after", "on_expire"];
+pub(crate) const LIMIT_KEYS: &[&str] = &[
+    "rounds",
+    "retries",
+    "questions",
+    "releases",
+    "run_within",
+    "run_handoffs",
+    "stale_after",
+    "escalate_after",
+    "checks_within",
+    "expire_after",
+    "on_expire",
+];
 pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
     &[("loose", OnExpire::Loose), ("return", OnExpire::Return), ("ask", OnExpire::Ask)];
 pub(crate) const PROFILES: &[(&str, Profile)] =
@@ -227,12 +238,21 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
     let (rounds, retries) = (number("rounds", 1), number("retries", 0));
     let (questions, releases) = (number("questions", 0), number("releases", 0));
     let stale_after = fields.get("stale_after").and_then(|it| it.duration(problems));
+    let run_handoffs = fields.get("run_handoffs");
+    let run_handoffs = run_handoffs.and_then(|it| it.whole_number(1..=10_000, problems));
+    let mut span = |key| fields.get(key).and_then(|it| it.duration(problems));
+    let (run_within, escalate_after) = (span("run_within"), span("escalate_after"));
+    let checks_within = fields.get("checks_within").and_then(|it| it.duration(problems));
     Limits {
         rounds: rounds.unwrap_or(usual.rounds),
         retries: retries.unwrap_or(usual.retries),
         questions: questions.unwrap_or(usual.questions),
         releases: releases.unwrap_or(usual.releases),
         stale_after: stale_after.unwrap_or(usual.stale_after),
+        checks_within: checks_within.unwrap_or(usual.checks_within),
+        escalate_after,
+        run_within,
+        run_handoffs: run_handoffs.and_then(|it| u32::try_from(it).ok()),
         expiry: expiry(&fields, problems),
     }
 }

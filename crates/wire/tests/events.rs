@@ -34,7 +34,8 @@ fn there_is_a_sample_of_every_event() {
 fn there_is_a_sample_of_every_field_that_may_be_left_out() {
     for (event, fields) in [
         ("handoff.created", ["brings", "held_back_until", "has_lost_lease", "entry"].as_slice()),
-        ("handoff.created", &["rework_reason", "n_questions", "n_releases"]),
+        ("handoff.created", &["rework_reason", "n_questions", "n_releases", "lost_output", "tree"]),
+        ("checks.requested", &["returns_to", "is_doubted", "warnings", "entry"]),
         ("handoff.released", &["is_counted"]),
         ("step.completed", &["is_rejected"]),
         ("frame.opened", &["is_delegation"]),
@@ -45,7 +46,7 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("run.started", &["has_gates", "mode"]),
         ("blocker.routed", &["domain"]),
         ("gate.passed", &["on"]),
-        ("evidence.recorded", &["fence"]),
+        ("evidence.recorded", &["fence", "ran"]),
     ] {
         let of_event = format!("\"type\":\"{event}\"");
         let samples = || SAMPLES.lines().filter(|line| line.contains(&of_event));
@@ -79,7 +80,7 @@ fn a_state_reads_back_with_everything_that_is_counted() {
         (CounterScope::Blocks(step("review")), 0, None),
     ];
     for (scope, n_extra, findings) in scopes {
-        run.counters.push(RunCounter { branch: 0, scope, n: 2, n_extra, findings });
+        run.counters.push(RunCounter { branch: 0, scope, n: 2, n_extra, findings, tree: None });
     }
     let written = encode_run(&run);
     let expected = format!(

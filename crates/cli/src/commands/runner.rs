@@ -25,7 +25,7 @@ pub(crate) async fn run(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
 async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
     log::start()?;
     let project = Project::of(cli)?;
-    if project.file.runner.is_idle() {
+    if project.file.runner.is_idle() && project.file.checks.is_empty() {
         let message = "no agent has an executor; name its program under `[executors.NAME]` and `[agents.NAME]` \
                        in `.baton/baton.toml`";
         return Err(Failure::NotFound(message.to_owned()));

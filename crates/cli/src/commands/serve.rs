@@ -86,7 +86,9 @@ async fn run_agents(
     stop: impl Future<Output = ()>,
 ) {
     tokio::pin!(stop);
-    if serve.no_runner || session.project.file.runner.is_idle() {
+    let file = &session.project.file;
+    let is_idle = file.runner.is_idle() && file.checks.is_empty();
+    if serve.no_runner || is_idle {
         return stop.await;
     }
     let opened = tokio::select! {

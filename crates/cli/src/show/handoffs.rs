@@ -48,10 +48,13 @@ fn between(row: &HandoffSummary, rows: &[HandoffSummary]) -> String {
     }
 }
 
-/// How often the orchestrator offered work of the run again.
+/// How often the orchestrator offered work of the run again. What failed its checks goes back, and is
+/// not offered again.
 pub(crate) fn n_offered_again(rows: &[HandoffSummary]) -> usize {
     let is_again = |it: &&HandoffSummary| {
-        it.from_agent == AgentId::ORCHESTRATOR && it.to_step.is_some() && it.label != FIRST
+        let is_return = it.kind.name() == Kind::Return.name();
+        let is_to_step = it.to_step.is_some() && !is_return;
+        it.from_agent == AgentId::ORCHESTRATOR && is_to_step && it.label != FIRST
     };
     rows.iter().filter(is_again).count()
 }
@@ -114,12 +117,34 @@ fn beside(beside: &HandoffExtras) -> Vec<String> {
             Some(detail) => format!("{} {} ({})", it.check, it.verdict, shortened(detail, 200)),
             None => format!("{} {}", it.check, it.verdict),
         };
-        let checked: Vec<String> = beside.evidence.iter().map(checked).collect();
-        words.push(format!("checked: {}", checked.join(", ")));
+        let said = beside.evidence.iter().filter(|it| !it.is_observed);
+        let said: Vec<String> = said.map(checked).collect();
+        if !said.is_empty() {
+            words.push(format!("checked: {}", said.join(", ")));
+        }
+        words.extend(beside.evidence.iter().filter(|it| it.is_observed).map(observed));
     }
     words.extend(beside.questions.iter().map(exchange));
     words.extend(beside.question.as_ref().map(asked));
     words
+}
+
+/// What Baton's runner saw of a check.
+fn observed(it: &EvidenceDocument) -> String {
+    let mut line = format!("Baton ran {}: {}", it.check, it.verdict);
+    if let Some(code) = it.exit_code {
+        line += &format!(", exit code {code}");
+    }
+    if let Some(millis) = it.millis {
+        line += &format!(", {millis} ms");
+    }
+    if let Some(commit) = &it.commit {
+        line += &format!(", at commit {}", visible(commit));
+    }
+    match &it.detail {
+        Some(detail) => format!("{line}\n{}", block(detail)),
+        None => line,
+    }
 }
 
 fn exchange(it: &Question) -> String {

@@ -45,6 +45,9 @@ pub(crate) fn whereabouts(run: &RunDocument) -> String {
         BatonPlace::Parked if run.parked_on == Some(Wait::Timer.into()) => {
             format!("soon offered to {agent} again with {label}")
         }
+        BatonPlace::Parked if run.parked_on == Some(Wait::Checks.into()) => {
+            format!("waits for its checks with {label}")
+        }
         BatonPlace::Parked => {
             let asked = run.current_agent.as_deref().unwrap_or("human");
             format!("waits for {} with {label}", warn(asked))

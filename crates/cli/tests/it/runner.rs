@@ -1,6 +1,7 @@
 //! Agents that really run: programs of all kinds pass the baton in real git worktrees.
 
 mod agents;
+mod checks;
 mod claimed;
 mod killed;
 mod programs;

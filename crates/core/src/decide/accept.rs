@@ -62,8 +62,8 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
 fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
     let checks = accept.acknowledgement.as_ref().map_or(&[][..], |it| &it.checks);
     for Evidence { check, verdict, .. } in checks.iter().cloned() {
-        let (detail, fence) = (None, None);
-        draft.emit(EvidenceEvent::Recorded { handoff, check, verdict, detail, fence });
+        let (detail, fence, ran) = (None, None, None);
+        draft.emit(EvidenceEvent::Recorded { handoff, check, verdict, detail, fence, ran });
     }
 }
 

@@ -176,7 +176,7 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     let forward = gate.forward.clone();
     match (caller, &worker.place) {
         // On its way into the step that it had come to too often.
-        (None, _) if gate.cause == GateCause::Entries => {
+        (None, _) if matches!(gate.cause, GateCause::Entries | GateCause::RunLimit) => {
             let from = gate.sender.as_ref().unwrap_or(&gate.asker).clone();
             let kind = if from == gate.asker { Kind::Return } else { Kind::Sequential };
             let has_lost_lease = gate.has_lost_lease;
@@ -404,8 +404,17 @@ fn settle_blockers(
 
 /// As many rounds again as the edge's limit.
 fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
+    if let (Some(edge), GateCause::Checks | GateCause::NoProgress) = (&gate.edge, gate.cause) {
+        let is_limit = gate.limit.is_some() || gate.cause == GateCause::NoProgress;
+        let is_over = *answer == Answer::Abort || !is_limit;
+        return if is_over { 0 } else { draft.workflow().rounds_of(&edge.from, &edge.to) };
+    }
     let goes_on = matches!(answer, Answer::Continue | Answer::HandTo(_) | Answer::Accept);
-    let is_about_rounds = matches!(gate.cause, GateCause::Rounds | GateCause::SameFindings);
+    if gate.cause == GateCause::RunLimit {
+        return u32::from(goes_on);
+    }
+    let is_about_rounds =
+        matches!(gate.cause, GateCause::Rounds | GateCause::SameFindings | GateCause::NoProgress);
     if !goes_on || !is_about_rounds {
         return 0;
     }

@@ -1,5 +1,6 @@
 //! Records the results of checks, which may open an automatic gate.
 
+use super::checked;
 use super::draft::Draft;
 use super::gate::past;
 use super::limit;
@@ -30,11 +31,15 @@ pub(super) fn record(draft: &mut Draft<'_>, given: &Record) -> Result<(), Refusa
         verdict: given.verdict,
         detail,
         fence: handoff.gate.is_none().then_some(handoff.fence),
+        ran: None,
     });
     draft.done.handoff = Some(handoff.no);
     let row = draft.open(handoff.no)?;
     if let Some(gate) = &row.gate {
         open_if_passed(draft, &row, gate);
+    }
+    if row.checks.is_some() {
+        checked::settle(draft, row.no, &[]);
     }
     Ok(())
 }
@@ -45,7 +50,7 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
     }
     let declared = gate.edge_in(draft.workflow()).and_then(|it| it.gate.as_ref());
     let checks = declared.map_or(&[][..], |it| &it.checks);
-    if checks.is_empty() || evidence::missing(checks, &gate.evidence).is_some() {
+    if checks.is_empty() || evidence::missing(checks, &draft.counting(&gate.evidence)).is_some() {
         return;
     }
     question::withdraw(draft, row);

@@ -2,11 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::checked;
 use super::detour;
 use super::draft::{Draft, wrong_state};
 use super::end::{self, EndedBy};
 use super::frame;
 use super::gate::{gate_when_stuck, open_gate};
+use super::lease::lose_step;
 use super::offer::give_back;
 use super::passed;
 use crate::event::HandoffEvent;
@@ -29,6 +31,13 @@ pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Ref
 
 /// Offers a handoff that was held back after a lost lease.
 pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
+    if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
+        return match row.held_back_until {
+            None => Err(Refusal::NotHeldBack { handoff: no }),
+            Some(until) if draft.ground.now < until => Err(Refusal::NotYet { handoff: no, until }),
+            Some(_) => checked::nobody_came(draft, &row),
+        };
+    }
     let handoff = draft.open_task(no)?;
     match handoff.held_back_until {
         None => Err(Refusal::NotHeldBack { handoff: no }),
@@ -43,7 +52,17 @@ pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> 
 
 /// The receiver did not accept in time: the workflow says what happens.
 pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
+    if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
+        is_due(draft, no, expires_at(draft.workflow(), &row))?;
+        return checked::nobody_came(draft, &row);
+    }
     let handoff = draft.open_work(no)?;
+    if let Some(at) = stalls_at(draft.workflow(), &handoff)
+        && at <= draft.ground.now
+    {
+        escalate(draft, &handoff);
+        return Ok(());
+    }
     match handoff.state {
         State::Pending => {}
         State::Clarification => {
@@ -93,6 +112,30 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
     Ok(())
 }
 
+/// A step that was marked as stale and stayed silent: a person is asked.
+fn escalate(draft: &mut Draft<'_>, handoff: &Handoff) {
+    let reason = draft.keep(GateCause::Stalled.sentence());
+    draft.emit(HandoffEvent::TimedOut { handoff: handoff.no, reason: Some(reason) });
+    draft.done.handoff = Some(handoff.no);
+    lose_step(draft, handoff);
+    if let Some(detour) = &handoff.detour {
+        detour::ask_a_person(draft, detour, Some(reason), handoff.no);
+        return;
+    }
+    let gate = gate_when_stuck(GateCause::Stalled, handoff, handoff.package, Some(reason));
+    open_gate(draft, gate, Some(handoff.no));
+}
+
+/// When a person is asked about a handoff that is stale, where the workflow says so. Never inside a
+/// frame: its caller gets nothing that it waits for from a person.
+fn stalls_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
+    let after = workflow.limits.escalate_after.filter(|_| handoff.is_stale)?;
+    if matches!(handoff.kind, Kind::Question | Kind::Delegation) || handoff.brings.is_some() {
+        return None;
+    }
+    stale_at(workflow, handoff)?.checked_add(after).ok()
+}
+
 fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<(), Refusal> {
     match due {
         Some(due) if due <= draft.ground.now => Ok(()),
@@ -113,7 +156,7 @@ pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
 /// When a handoff becomes stale, if nothing happens to it. Never for a handoff to a person, and
 /// never while its holder sends heartbeats.
 pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
-    if handoff.to.agent.is_human() || handoff.lease.is_some() {
+    if handoff.to.agent.is_human() || handoff.lease.is_some() || handoff.checks.is_some() {
         return None;
     }
     let (since, within) = match handoff.state {
@@ -132,11 +175,24 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     since.checked_add(within).ok()
 }
 
-/// When a handoff expires because it was not accepted. Never for a handoff to a person.
+/// When a handoff expires because it was not accepted, or a person is asked because it was stale for
+/// too long. Never for a handoff to a person.
 pub fn expires_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
+    if let Some(at) = stalls_at(workflow, handoff) {
+        let expires = expires_unaccepted(workflow, handoff);
+        return Some(expires.map_or(at, |it| it.min(at)));
+    }
+    expires_unaccepted(workflow, handoff)
+}
+
+fn expires_unaccepted(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     let is_waiting = handoff.state == State::Pending && handoff.held_back_until.is_none();
     if handoff.to.agent.is_human() || !is_waiting || handoff.kind == Kind::Question {
         return None;
+    }
+    if handoff.checks.is_some() {
+        // A runner has done its part; the other results have to be posted in time.
+        return waits_since(handoff).checked_add(workflow.limits.checks_within).ok();
     }
     let expiry = workflow.expiry_at(&handoff.to.place)?;
     waits_since(handoff).checked_add(expiry.after).ok()

@@ -59,6 +59,7 @@ fn every_handoff_is_due_by_its_state_and_never_where_a_person_is_asked() {
         escalation    stale never  expires never
         advisory      stale never  expires never
         automatic     stale never  expires never
+        checks        stale never  expires never
     "#]]
     .assert_eq(&table);
 }

@@ -4,7 +4,7 @@
 use super::complete;
 use super::draft::Draft;
 use super::edge::{check_contract, edge_to};
-use super::gate::{Onward, doubt, gate_between, onward, open_gate};
+use super::gate::{Doubt, Onward, doubt, gate_between, onward, open_gate};
 use super::limit;
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
 use super::passed;
@@ -68,6 +68,15 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
             if offered.to.agent == create.from && offered.state == State::Pending {
                 check_token(draft, create, &offered)?;
                 return complete::by_create(draft, &offered, create);
+            }
+            Err(not_holder(draft, &create.from))
+        }
+        Baton::Parked { handoff, on: Wait::Checks } => {
+            let waiting = draft.open(handoff)?;
+            let to = waiting.checks.as_ref().map(|it| &it.worker.agent);
+            if waiting.from.agent == create.from && to == Some(&create.to) {
+                let (from, to) = (create.from.clone(), create.to.clone());
+                return Err(Refusal::Duplicate { handoff, from, to });
             }
             Err(not_holder(draft, &create.from))
         }
@@ -171,7 +180,7 @@ pub(super) fn go_on(
     }
     let came_by = offer.forward.clone();
     let from = offer.from.place.clone();
-    let doubt = doubt(edge, &create.package);
+    let doubt = doubt(edge, &create.package).map(Doubt::Words);
     onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None, from, doubt })
 }
 
@@ -268,7 +277,8 @@ pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer, package: &Package
     let is_onward = new.kind == Kind::Sequential;
     let leads_there = |it: &&Edge| Workflow::target_place(&it.to) == new.to.place;
     let edges = workflow.edges_from(&new.forward.from).iter().filter(|_| is_onward);
-    let is_gated = |it: &&Edge| it.gate.is_some() || doubt(it, package).is_some();
+    let is_gated =
+        |it: &&Edge| it.gate.is_some() || !it.checks.is_empty() || doubt(it, package).is_some();
     let Some(edge) = edges.filter(leads_there).find(is_gated) else {
         return hand_over(draft, new, AtOrchestrator::LiesLoose);
     };
@@ -277,7 +287,7 @@ pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer, package: &Package
     // Work cannot be returned to a person or the orchestrator.
     let asker = new.reject_to.clone().filter(|it| it.place.is_work());
     let from = new.forward.from.clone();
-    let doubt = doubt(edge, package);
+    let doubt = doubt(edge, package).map(Doubt::Words);
     onward(draft, edge, Onward { offer: new, then, came_by, evidence: &[], asker, from, doubt })
 }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::{DecisionContext, Effects};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, HandoffEvent, evolve};
+use crate::evidence::{Evidence, PACKAGE_CHECK};
 use crate::gate::{Gate, GateKind};
-use crate::names::{AgentId, FreeText};
+use crate::names::{AgentId, CheckName, FreeText};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
@@ -97,6 +98,10 @@ impl<'a> Draft<'a> {
     /// As [`Draft::open`], for commands that are not an answer to a gate.
     pub(super) fn open_task(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
         let handoff = self.open(no)?;
+        if let Some(work) = &handoff.checks {
+            let checks: Vec<&str> = work.checks.iter().map(CheckName::as_str).collect();
+            return Err(Refusal::ChecksOpen { handoff: no, checks: checks.join(", ") });
+        }
         match &handoff.gate {
             Some(gate) => Err(gate_open(&handoff, gate)),
             None => Ok(handoff),
@@ -120,6 +125,23 @@ impl<'a> Draft<'a> {
             Some((row, gate)) => Err(gate_open(row, gate)),
             None => Ok(handoff),
         }
+    }
+
+    /// As [`Draft::open_end`], and also for work that waits for its checks.
+    pub(super) fn open_unanswered(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
+        match self.open(no)? {
+            handoff if handoff.checks.is_some() => Ok(handoff),
+            _ => self.open_end(no),
+        }
+    }
+
+    /// The results that decide. Of a check that the project has a command for, only what Baton's runner
+    /// saw does; what a caller says of it is kept as a claim.
+    pub(super) fn counting(&self, evidence: &[Evidence]) -> Vec<Evidence> {
+        let is_ours = |it: &Evidence| {
+            self.ground.checks.contains(&it.check) || it.check.as_str() == PACKAGE_CHECK
+        };
+        evidence.iter().filter(|it| it.is_observed || !is_ours(it)).cloned().collect()
     }
 
     /// Closes advisory gates whose work has ended.
@@ -173,6 +195,9 @@ impl<'a> Draft<'a> {
             }
             (Baton::Parked { on: Wait::Person, .. }, Some(it)) => {
                 format!("it waits for `{}` with {}", it.to.agent, it.no)
+            }
+            (Baton::Parked { on: Wait::Checks, .. }, Some(it)) => {
+                format!("{} waits for its checks", it.no)
             }
             (Baton::Loose { at, .. }, _) => {
                 let mut whereabouts = format!("it lies loose at `{at}`");

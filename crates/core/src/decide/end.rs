@@ -21,7 +21,7 @@ pub(super) fn cancel(
     by: Option<&AgentId>,
     reason: Option<&Reason>,
 ) -> Result<(), Refusal> {
-    let handoff = draft.open_end(no)?;
+    let handoff = draft.open_unanswered(no)?;
     // The orchestrator stands for the operator, who may take anything back.
     if let Some(by) = by
         && !by.is_orchestrator()
@@ -56,7 +56,10 @@ pub(super) fn time_out(
     no: HandoffNo,
     reason: Option<&Reason>,
 ) -> Result<(), Refusal> {
-    let handoff = draft.open_work(no)?;
+    let handoff = match draft.open(no)? {
+        handoff if handoff.checks.is_some() => handoff,
+        _ => draft.open_work(no)?,
+    };
     match handoff.state {
         State::Pending | State::Accepted => {}
         State::Clarification => {
@@ -155,6 +158,12 @@ fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff, ended_by: EndedBy) {
     if let Some(detour) = &handoff.detour {
         let blocked = detour.blocked().clone();
         lie_loose(draft, blocked.place.clone(), Place::Orchestrator, &blocked);
+        return;
+    }
+    // The orchestrator only has it checked: the work is still its sender's.
+    if let Some(work) = &handoff.checks {
+        let (at, other) = (work.sender.place.clone(), work.worker.place.clone());
+        lie_loose(draft, at, other, &work.sender);
         return;
     }
     // The sender of a return is done with the work: it must not get its own rejection back.

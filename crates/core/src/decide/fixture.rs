@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::{Decision, DecisionContext, First, IdSource, RunStart, decide, start};
 use crate::agent::Agent;
 use crate::command::{
-    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
-    Reply, Way,
+    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease, Record, Reject,
+    Release, Reply, Way,
 };
 use crate::content::{Content, ContentId};
 use crate::contract::{Check, Contract, ContractRule, Profile, ValueKind};
@@ -62,6 +62,8 @@ pub(super) struct Tester {
     pub(super) implied: Vec<Contract>,
     /// What is known of the files that packages name.
     pub(super) files: BTreeMap<String, FileFact>,
+    /// The checks that the project has commands for.
+    pub(super) checks: Vec<CheckName>,
     log: Vec<(Event, Timestamp)>,
     contents: Vec<Content>,
 }
@@ -101,6 +103,7 @@ impl Tester {
             visited: None,
             at: None,
             files: None,
+            checks: &[],
             implied: &[],
         };
         let decision = start(&start_command, ground)?;
@@ -116,6 +119,7 @@ impl Tester {
             lint,
             implied: Vec::new(),
             files: BTreeMap::new(),
+            checks: Vec::new(),
             log,
             contents,
         })
@@ -166,6 +170,7 @@ impl Tester {
             visited: None,
             at: None,
             files: Some(&self.files),
+            checks: &self.checks,
             implied: &self.implied,
             workflow: &self.workflow,
             agents: &self.agents,
@@ -295,11 +300,12 @@ pub(super) fn record(no: u32, check: &str, verdict: Verdict) -> Command {
 }
 
 pub(super) fn lose_until(no: u32, fence: u32, at: Timestamp) -> Command {
-    Command::LoseLease { handoff: HandoffNo(no), fence, reason: None, retry_at: Some(at) }
+    let lost = LoseLease::unheard(HandoffNo(no), fence);
+    Command::LoseLease(LoseLease { retry_at: Some(at), ..lost })
 }
 
 pub(super) fn lose(no: u32, fence: u32) -> Command {
-    Command::LoseLease { handoff: HandoffNo(no), fence, reason: None, retry_at: None }
+    Command::LoseLease(LoseLease::unheard(HandoffNo(no), fence))
 }
 
 pub(super) fn way(way: Way, create: Create) -> Command {

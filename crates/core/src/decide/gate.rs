@@ -1,5 +1,6 @@
 //! When a person is asked: because a step is stuck, or because the workflow declares a gate.
 
+use super::checked;
 use super::draft::Draft;
 use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
@@ -69,7 +70,8 @@ pub(super) fn gate_when_stuck(
     Gate {
         given: handoff.package,
         sender: Some(sender.clone()),
-        has_lost_lease: handoff.has_lost_lease || cause == GateCause::LostLease,
+        has_lost_lease: handoff.has_lost_lease
+            || matches!(cause, GateCause::LostLease | GateCause::Stalled | GateCause::NoProgress),
         ..gate_between(
             cause,
             handoff.to.clone(),
@@ -123,7 +125,14 @@ pub(super) struct Onward<'a> {
     /// The start of the edge, which for a skipped step is not the sender's place.
     pub(super) from: Place,
     /// Why a person has to approve it although no gate is declared.
-    pub(super) doubt: Option<String>,
+    pub(super) doubt: Option<Doubt>,
+}
+
+/// Why a person has to approve work although no gate is declared.
+pub(super) enum Doubt {
+    Words(String),
+    /// In the reason of the offer already.
+    Kept,
 }
 
 /// The number in a package that is below what the edge asks for, in words.
@@ -136,14 +145,25 @@ pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<String> {
     Some(format!("`{field}` is {given}, below {}{why}", threshold.below.as_str()))
 }
 
-/// Hands work on along an edge, or opens the edge's gate.
+/// Hands work on along an edge, parks it on the edge's checks, or opens the edge's gate.
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     // Work that leaves a place was there, accepted or not.
     passed::go_back_to(draft, &work.from);
+    match checked::park(draft, edge, work) {
+        Ok(parked) => parked,
+        Err(work) => through_gate(draft, edge, work),
+    }
+}
+
+/// As [`onward`], for work whose checks have passed.
+pub(super) fn through_gate(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     let is_stopped = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
     if let (Some(doubt), false) = (&work.doubt, is_stopped) {
-        let reason = draft.keep(doubt);
-        let offer = Offer { reason: Some(reason), ..work.offer };
+        let reason = match doubt {
+            Doubt::Words(words) => Some(draft.keep(words)),
+            Doubt::Kept => work.offer.reason,
+        };
+        let offer = Offer { reason, ..work.offer };
         let work = Onward { offer, ..work };
         return stop(draft, edge, work, GateCause::Confidence, GateKind::Blocking);
     }
@@ -160,7 +180,7 @@ pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> Ha
 }
 
 fn check(draft: &mut Draft<'_>, edge: &Edge, gate: &EdgeGate, work: Onward<'_>) -> HandoffNo {
-    match evidence::missing(&gate.checks, work.evidence) {
+    match evidence::missing(&gate.checks, &draft.counting(work.evidence)) {
         None => {
             let passed = EdgeKey { from: work.from, to: work.offer.to.place.clone() };
             let (evidence, on) = (work.evidence.to_vec(), Some(edge.on));

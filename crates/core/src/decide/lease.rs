@@ -2,22 +2,27 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::checked;
 use super::detour;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::limit;
 use super::offer::{Offer, offer};
-use crate::command::Release;
+use crate::command::{LoseLease, Release};
 use crate::content::ContentId;
 use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
 use crate::gate::{Gate, GateCause, ReachedLimit};
 use crate::names::Reason;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, HandoffNo, Kind, State};
+use crate::run::{Handoff, Kind, State};
 use crate::workflow::Place;
 
 pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Refusal> {
+    if let Some(row) = draft.run.handoff(release.handoff).filter(|it| it.checks.is_some()).cloned()
+    {
+        return checked::release(draft, &row, release.fence, release.reason.as_ref());
+    }
     let handoff = draft.open_task(release.handoff)?;
     require_agent(&handoff.to.agent, release.by.as_ref(), "release", handoff.no)?;
     check_fence(&handoff, release.fence)?;
@@ -85,13 +90,12 @@ pub(super) fn lose_step(draft: &mut Draft<'_>, handoff: &Handoff) {
 const MOST_RETRY_WAIT: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The holder's lease is lost. The work is retried; after the last retry a person is asked.
-pub(super) fn lose(
-    draft: &mut Draft<'_>,
-    no: HandoffNo,
-    fence: u32,
-    reason: Option<&Reason>,
-    retry_at: Option<Timestamp>,
-) -> Result<(), Refusal> {
+pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusal> {
+    let (no, fence, reason) = (lose.handoff, lose.fence, lose.reason.as_ref());
+    let (output, retry_at) = (lose.output, lose.retry_at);
+    if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
+        return checked::lose(draft, &row, fence, reason);
+    }
     let handoff = draft.open_task(no)?;
     if handoff.lease.is_none() {
         return Err(Refusal::NoLease { handoff: no });
@@ -108,9 +112,17 @@ pub(super) fn lose(
         return Ok(());
     }
     lose_step(draft, &handoff);
-    let is_last = retry_at.is_none() && handoff.attempt > draft.workflow().limits.retries;
-    if let (true, Some(detour)) = (is_last, &handoff.detour) {
+    let is_last = handoff.attempt > draft.workflow().retries_at(&handoff.to.place);
+    let is_last = is_last && retry_at.is_none();
+    // The same again is no progress, and the next attempt would print it too.
+    let is_same = output.is_some() && handoff.lost_output == output && retry_at.is_none();
+    if let (true, Some(detour)) = (is_last || is_same, &handoff.detour) {
         draft.done.handoff = Some(detour::ask_a_person(draft, detour, Some(lost), no));
+        return Ok(());
+    }
+    if is_same {
+        let gate = gate_when_stuck(GateCause::NoProgress, &handoff, handoff.package, Some(lost));
+        draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
         return Ok(());
     }
     if is_last {
@@ -133,6 +145,7 @@ pub(super) fn lose(
         // Work that came back is offered with the reason for that: the next holder has to know it.
         reason: again.rework_reason.or(Some(lost)),
         has_lost_lease: true,
+        lost_output: output,
         held_back_until,
         ..again
     };

@@ -47,6 +47,7 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     let step = offer.to.place.as_step()?;
     let (cause, limit) = match entries_reached(draft, step) {
         Some(limit) => (GateCause::Entries, Some(limit)),
+        None if run_limit_reached(draft) => (GateCause::RunLimit, None),
         None if finds_the_same(draft, &offer.from, entry) => (GateCause::SameFindings, None),
         None => return None,
     };
@@ -65,6 +66,19 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
         limit,
         ..gate_between(cause, asker, offer.to.clone(), package, offer.reason, &offer.forward)
     })
+}
+
+/// Whether the run has had as many handoffs, or has taken as long, as the workflow allows and people
+/// have granted.
+fn run_limit_reached(draft: &Draft<'_>) -> bool {
+    let limits = &draft.workflow().limits;
+    let granted = draft.run.counter(&CounterScope::WholeRun).map_or(0, |it| it.n_extra);
+    let is_long = limits.run_within.is_some_and(|within| {
+        let most = within.saturating_mul(i32::try_from(granted + 1).unwrap_or(i32::MAX));
+        draft.ground.now.duration_since(draft.run.started_at) >= most
+    });
+    let has_many = |most: u32| draft.run.n_handoffs >= most.saturating_mul(granted + 1);
+    is_long || limits.run_handoffs.is_some_and(has_many)
 }
 
 fn entries_reached(draft: &Draft<'_>, step: &StepId) -> Option<ReachedLimit> {
@@ -132,7 +146,10 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
     }
     let mut places = vec![&gate.worker.place];
     let is_limit = match gate.cause {
-        GateCause::Rounds | GateCause::SameFindings | GateCause::Entries => true,
+        GateCause::Rounds
+        | GateCause::SameFindings
+        | GateCause::Entries
+        | GateCause::NoProgress => true,
         GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable
@@ -141,6 +158,8 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
         | GateCause::NeedsReview
         | GateCause::Declared
         | GateCause::Checks
+        | GateCause::RunLimit
+        | GateCause::Stalled
         | GateCause::Confidence
         | GateCause::Escalation
         | GateCause::Questions

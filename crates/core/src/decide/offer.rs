@@ -8,7 +8,8 @@ use super::limit;
 use crate::content::ContentId;
 use crate::detour::Detour;
 use crate::event::{BlockerEvent, Created, HandoffEvent, RunEvent, StepEntry};
-use crate::names::{AgentId, Principal};
+use crate::hash::Hash;
+use crate::names::{AgentId, CommitId, Principal};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::run::{EdgeKey, Handoff, HandoffId, HandoffNo, Kind, Party};
@@ -42,6 +43,10 @@ pub(super) struct Offer {
     pub(super) rework_reason: Option<ContentId>,
     pub(super) n_questions: u32,
     pub(super) n_releases: u32,
+    /// What the agent of the attempt before printed, where that was lost.
+    pub(super) lost_output: Option<Hash>,
+    /// The tree that the checks of the work have passed with.
+    pub(super) tree: Option<CommitId>,
 }
 
 /// Bounds the size of the stored event.
@@ -72,6 +77,8 @@ impl Offer {
             rework_reason: None,
             n_questions: 0,
             n_releases: 0,
+            lost_output: None,
+            tree: None,
         }
     }
 
@@ -144,6 +151,8 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         rework_reason,
         n_questions: offer.n_questions,
         n_releases: offer.n_releases,
+        lost_output: offer.lost_output,
+        tree: offer.tree,
     }));
     if let Some(detour) = offer.detour {
         draft.emit(BlockerEvent::Routed { handoff, detour: *detour });

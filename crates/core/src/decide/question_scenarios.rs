@@ -51,6 +51,7 @@ fn acknowledge(no: u32, document: &Node, checks: &[(&str, Verdict)]) -> Command 
         check: CheckName::parse(name).unwrap(),
         verdict: *verdict,
         fence: None,
+        is_observed: false,
     };
     let acknowledgement =
         Some(Acknowledgement { checks: checks.iter().map(check).collect(), ..read });

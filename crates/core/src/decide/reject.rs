@@ -188,7 +188,10 @@ fn send_back(
         // With the orchestrator the baton is loose, and a person is asked anyway.
         return None;
     }
-    is_enough(draft, &forward, before.and_then(|it| it.findings))
+    let is_same_tree =
+        before.as_ref().is_some_and(|it| it.tree.is_some() && it.tree == handoff.tree);
+    let enough = is_enough(draft, &forward, before.and_then(|it| it.findings));
+    enough.or(is_same_tree.then_some(GateCause::NoProgress))
 }
 
 /// Counts work that goes back where no handoff is rejected for it: along a back edge from a loose
@@ -213,7 +216,11 @@ pub(super) fn count_return(draft: &mut Draft<'_>, forward: &EdgeKey) -> Option<G
 }
 
 /// Whether the last round exceeded the limit, or had the same findings as the one before it.
-fn is_enough(draft: &Draft<'_>, forward: &EdgeKey, before: Option<Hash>) -> Option<GateCause> {
+pub(super) fn is_enough(
+    draft: &Draft<'_>,
+    forward: &EdgeKey,
+    before: Option<Hash>,
+) -> Option<GateCause> {
     if is_too_often(draft, forward) {
         return Some(GateCause::Rounds);
     }

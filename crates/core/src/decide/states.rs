@@ -67,6 +67,7 @@ pub(super) fn stands() -> Vec<Stand> {
         stand("escalation", escalated(), 3),
         stand("advisory", advised(), 3),
         stand("automatic", checked(), 3),
+        stand("checks", on_checks(), 3),
         stand("finished", finished(), 2),
     ]
 }
@@ -134,6 +135,18 @@ pub(super) fn advised() -> Tester {
 fn checked() -> Tester {
     let mut tester = in_state(State::Accepted);
     gate_on(&mut tester, GateKind::Automatic);
+    tester.completes(2, Outcome::Success, nothing());
+    tester.wait(31);
+    tester
+}
+
+/// The implementer's work waits for a runner that runs `tests`.
+fn on_checks() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    let tests = CheckName::parse("tests").unwrap();
+    let step = tester.workflow.steps.iter_mut().find(|it| it.id.as_str() == "implement").unwrap();
+    step.edges[0].checks = vec![tests.clone()];
+    tester.checks = vec![tests];
     tester.completes(2, Outcome::Success, nothing());
     tester.wait(31);
     tester

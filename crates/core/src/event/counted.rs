@@ -3,7 +3,7 @@
 
 use super::{Created, StepEntry};
 use crate::hash::Hash;
-use crate::names::StepId;
+use crate::names::{CommitId, StepId};
 use crate::run::{CounterScope, EdgeKey, HandoffNo, Run};
 use crate::workflow::Place;
 
@@ -12,6 +12,13 @@ impl Run {
         let rounds = self.counter_mut(CounterScope::Rounds(forward.clone()));
         rounds.n += 1;
         rounds.findings = findings;
+    }
+
+    /// The tree of work that was checked before it was rejected.
+    pub(super) fn note_tree(&mut self, forward: &EdgeKey, tree: Option<CommitId>) {
+        if tree.is_some() {
+            self.counter_mut(CounterScope::Rounds(forward.clone())).tree = tree;
+        }
     }
 
     /// Counts an entry of the receiver's step, and what the sender's step wanted by it.

@@ -2,7 +2,7 @@
 
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::content::ContentId;
-use crate::evidence::Verdict;
+use crate::evidence::{CheckRun, Verdict};
 use crate::names::CheckName;
 use crate::run::HandoffNo;
 
@@ -16,6 +16,9 @@ event_family! {
             /// The recording holder's fencing token; the result does not count for a later holder.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             fence: Option<u32>,
+            /// How Baton's runner ran it, where it did.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            ran: Option<CheckRun>,
         },
     }
 }

@@ -3,15 +3,16 @@
 use jiff::Timestamp;
 
 use super::{
-    BlockerEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent, LeaseEvent,
-    MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
+    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
+    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
 };
+use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
-    Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
-    RunId, RunStatus, State, Wait,
+    Baton, Blocker, Branch, CounterScope, EdgeKey, Frame, Given, Handoff, HandoffNo, Kind,
+    Portrait, Run, RunId, RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -60,10 +61,15 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
             run.set_lease(*handoff, None);
         }
         Event::Gate(event) => run.on_gate(event),
-        Event::Evidence(EvidenceEvent::Recorded { handoff, check, verdict, fence, .. }) => {
-            let newest = Evidence { check: check.clone(), verdict: *verdict, fence: *fence };
+        Event::Evidence(EvidenceEvent::Recorded {
+            handoff, check, verdict, fence, ran, ..
+        }) => {
+            let is_observed = ran.is_some();
+            let newest =
+                Evidence { check: check.clone(), verdict: *verdict, fence: *fence, is_observed };
             run.see(*handoff, newest);
         }
+        Event::Checks(ChecksEvent::Requested { handoff, work }) => run.await_checks(*handoff, work),
         Event::Blocker(event) => run.on_blocker(event),
         Event::Message(MessageEvent::Posted { .. }) => {}
     }
@@ -104,8 +110,10 @@ impl Run {
             HandoffEvent::Created(created) => self.open(created, at),
             HandoffEvent::Accepted { handoff, .. } => self.take(*handoff, at),
             HandoffEvent::Rejected { handoff, forward, findings, .. } => {
+                let tree = self.handoff(*handoff).and_then(|it| it.tree.clone());
                 self.close(*handoff);
                 self.count_round(forward, *findings);
+                self.note_tree(forward, tree);
             }
             HandoffEvent::Released { handoff, is_counted, .. } => {
                 self.count_releases(*handoff, u32::from(*is_counted));
@@ -224,6 +232,9 @@ impl Run {
             brings: created.brings,
             evidence: Vec::new(),
             detour: None,
+            checks: None,
+            lost_output: created.lost_output,
+            tree: created.tree.clone(),
         });
         self.count_releases(created.handoff, created.n_releases);
         match created.kind {
@@ -302,7 +313,7 @@ impl Run {
         handoff.working_since = None;
         handoff.is_stale = false;
         handoff.waiting_since = Some(at);
-        if handoff.kind != Kind::Question {
+        if handoff.kind != Kind::Question && handoff.checks.is_none() {
             self.set_baton(Baton::Offered { handoff: no });
         }
     }
@@ -348,6 +359,14 @@ impl Run {
         }
     }
 
+    /// The baton rests with the checks, whoever runs them.
+    fn await_checks(&mut self, no: HandoffNo, work: &CheckedWork) {
+        if let Some(handoff) = self.handoff_mut(no) {
+            handoff.checks = Some(Box::new(work.clone()));
+        }
+        self.set_baton(Baton::Parked { handoff: no, on: Wait::Checks });
+    }
+
     fn open_gate(&mut self, no: HandoffNo, gate: &Gate) {
         if gate.kind != GateKind::Advisory {
             self.set_baton(Baton::Parked { handoff: no, on: Wait::Person });
@@ -389,7 +408,7 @@ impl Run {
         handoff.working_since = Some(at);
         handoff.is_stale = false;
         handoff.held_back_until = None;
-        if handoff.kind != Kind::Question {
+        if handoff.kind != Kind::Question && handoff.checks.is_none() {
             self.set_baton(Baton::Held { handoff: no });
         }
     }
@@ -406,6 +425,21 @@ impl Run {
                 rounds.n_extra += n_extra;
                 rounds.findings = None;
             }
+            // Where checks failed too often, or found nothing new, on the edge itself.
+            GateCause::Checks | GateCause::NoProgress => {
+                let is_limit = gate.limit.is_some() || gate.cause == GateCause::NoProgress;
+                let edge = gate.edge.map(|GateEdge { from, to, .. }| EdgeKey { from, to });
+                let edge = edge.or((n_extra > 0).then_some(gate.forward));
+                if let Some(edge) = edge.filter(|_| is_limit) {
+                    let rounds = self.counter_mut(CounterScope::Rounds(edge));
+                    rounds.tree = None;
+                    rounds.n_extra += n_extra;
+                    rounds.findings = None;
+                }
+            }
+            GateCause::RunLimit => {
+                self.counter_mut(CounterScope::WholeRun).n_extra += n_extra;
+            }
             GateCause::Delegations => self.forget_delegations(),
             GateCause::Entries
             | GateCause::Failure
@@ -414,12 +448,12 @@ impl Run {
             | GateCause::NeedsClarification
             | GateCause::NeedsReview
             | GateCause::Declared
-            | GateCause::Checks
             | GateCause::Confidence
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease
             | GateCause::Releases
+            | GateCause::Stalled
             | GateCause::Expired => {}
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::content::ContentId;
 use crate::hash::Hash;
-use crate::names::{AgentId, Principal};
+use crate::names::{AgentId, CommitId, Principal};
 use crate::outcome::Outcome;
 use crate::run::{
     EdgeKey, Ended, HandoffId, HandoffNo, HandoffState, Kind, Party, State, is_false, is_zero,
@@ -108,6 +108,12 @@ pub struct Created {
     pub n_questions: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_releases: u32,
+    /// What the agent of the attempt before printed, where that was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_output: Option<Hash>,
+    /// The tree that the checks of the work have passed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<CommitId>,
 }
 
 /// How work enters a step.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{EdgeKey, HandoffNo, Run, is_first_branch};
 use crate::hash::Hash;
-use crate::names::StepId;
+use crate::names::{CommitId, StepId};
 
 /// One row of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -21,6 +21,8 @@ pub struct RunCounter {
     /// On an edge, the findings of the last reject; at a step, those with which the step last asked
     /// for rework. The same twice in a row is a circle.
     pub findings: Option<Hash>,
+    /// On an edge, the tree that the last rejected work had when it was checked.
+    pub tree: Option<CommitId>,
 }
 
 /// What a counter counts, and the key: of which edge, step or handoff.
@@ -37,6 +39,8 @@ pub enum CounterScope {
     Blocks(StepId),
     /// How often a handoff was accepted and released. Forgotten when the handoff ends.
     Releases(HandoffNo),
+    /// The run as a whole: how often people have let it go on beyond its limits.
+    WholeRun,
 }
 
 /// Rounds are stored as they were when nothing else was counted: a state written then stays as it
@@ -51,6 +55,8 @@ enum StoredCounter {
         n_rejects: u32,
         n_extra: u32,
         findings: Option<Hash>,
+        #[serde(default)]
+        tree: Option<CommitId>,
     },
     Other {
         #[serde(default)]
@@ -71,6 +77,7 @@ enum OtherScope {
     Delegations(HandoffNo),
     Blocks(StepId),
     Releases(HandoffNo),
+    WholeRun,
 }
 
 #[derive(Serialize)]
@@ -80,13 +87,15 @@ enum OtherScopeRef<'a> {
     Delegations(HandoffNo),
     Blocks(&'a StepId),
     Releases(HandoffNo),
+    WholeRun,
 }
 
 impl From<StoredCounter> for RunCounter {
     fn from(stored: StoredCounter) -> Self {
         match stored {
-            StoredCounter::Rounds { branch, edge, n_rejects, n_extra, findings } => {
-                Self { branch, scope: CounterScope::Rounds(edge), n: n_rejects, n_extra, findings }
+            StoredCounter::Rounds { branch, edge, n_rejects, n_extra, findings, tree } => {
+                let (scope, n) = (CounterScope::Rounds(edge), n_rejects);
+                Self { branch, scope, n, n_extra, findings, tree }
             }
             StoredCounter::Other { branch, of, n, n_extra, findings } => {
                 let scope = match of {
@@ -94,8 +103,9 @@ impl From<StoredCounter> for RunCounter {
                     OtherScope::Delegations(handoff) => CounterScope::Delegations(handoff),
                     OtherScope::Blocks(step) => CounterScope::Blocks(step),
                     OtherScope::Releases(handoff) => CounterScope::Releases(handoff),
+                    OtherScope::WholeRun => CounterScope::WholeRun,
                 };
-                Self { branch, scope, n, n_extra, findings }
+                Self { branch, scope, n, n_extra, findings, tree: None }
             }
         }
     }
@@ -109,6 +119,7 @@ impl Serialize for RunCounter {
             CounterScope::Delegations(handoff) => OtherScopeRef::Delegations(*handoff),
             CounterScope::Blocks(step) => OtherScopeRef::Blocks(step),
             CounterScope::Releases(handoff) => OtherScopeRef::Releases(*handoff),
+            CounterScope::WholeRun => OtherScopeRef::WholeRun,
         };
         let mut row = serializer.serialize_struct("RunCounter", 5)?;
         if !is_first_branch(&self.branch) {
@@ -140,6 +151,9 @@ impl RunCounter {
         row.serialize_field("n_rejects", &self.n)?;
         row.serialize_field("n_extra", &self.n_extra)?;
         row.serialize_field("findings", &self.findings)?;
+        if let Some(tree) = &self.tree {
+            row.serialize_field("tree", tree)?;
+        }
         row.end()
     }
 
@@ -172,7 +186,8 @@ impl Run {
             | CounterScope::Entries(_)
             | CounterScope::Delegations(_)
             | CounterScope::Blocks(_)
-            | CounterScope::Releases(_) => None,
+            | CounterScope::Releases(_)
+            | CounterScope::WholeRun => None,
         })
     }
 
@@ -183,7 +198,8 @@ impl Run {
 
     pub(crate) fn counter_mut(&mut self, scope: CounterScope) -> &mut RunCounter {
         let index = self.counters.iter().position(|it| it.is_of(&scope)).unwrap_or_else(|| {
-            self.counters.push(RunCounter { branch: 0, scope, n: 0, n_extra: 0, findings: None });
+            let (findings, tree) = (None, None);
+            self.counters.push(RunCounter { branch: 0, scope, n: 0, n_extra: 0, findings, tree });
             self.counters.len() - 1
         });
         &mut self.counters[index]

@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{EdgeKey, is_false, is_zero};
+use crate::checked_work::CheckedWork;
 use crate::content::ContentId;
 use crate::detour::Detour;
 use crate::evidence::Evidence;
 use crate::gate::Gate;
+use crate::hash::Hash;
 use crate::named::named;
-use crate::names::AgentId;
+use crate::names::{AgentId, CommitId};
 use crate::outcome::Outcome;
 use crate::workflow::Place;
 
@@ -81,11 +83,24 @@ pub struct Handoff {
     /// The blocked work, where the receiver is to resolve what blocks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detour: Option<Box<Detour>>,
+    /// The work that waits for its checks, where this handoff stands for that: the orchestrator has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Box<CheckedWork>>,
+    /// What the agent of the attempt before printed, where that was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_output: Option<Hash>,
+    /// The tree that the checks of the work have passed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<CommitId>,
 }
 
 impl Handoff {
-    /// The place whose work it is: a resolver clears the way for the blocked agent's.
+    /// The place whose work it is: a resolver clears the way for the blocked agent's, and checks are
+    /// of the sender's.
     pub fn work_place(&self) -> &Place {
+        if let Some(work) = &self.checks {
+            return &work.edge.from;
+        }
         self.detour.as_ref().map_or(&self.to.place, |it| &it.blocked().place)
     }
 }

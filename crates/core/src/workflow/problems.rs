@@ -105,6 +105,7 @@ impl Workflow {
             }
         }
         self.contract_problems(&format!("{path}.contract"), edge.contract.as_ref(), problems);
+        check_problems(path, edge, problems);
         if let Some(gate) = &edge.gate {
             gate_problems(&format!("{path}.gate"), edge, gate, problems);
         }
@@ -221,6 +222,13 @@ impl Workflow {
             Problem::new(path, "endless_cycle", message)
         };
         endless.map(problem).collect()
+    }
+}
+
+fn check_problems(path: &str, edge: &Edge, problems: &mut Vec<Problem>) {
+    if edge.is_back && !edge.checks.is_empty() {
+        let message = "a way back has no checks: the work is on its way to be done again";
+        problems.push(Problem::new(format!("{path}.checks"), "checks_on_back", message));
     }
 }
 

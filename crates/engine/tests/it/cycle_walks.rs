@@ -267,6 +267,7 @@ fn ground<'a>(
     static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
     let (now, fresh) = (clock.now(), clock.as_fresh());
     DecisionContext {
+        checks: &[],
         workflow,
         agents,
         now,

@@ -190,6 +190,7 @@ impl<'a> Walk<'a> {
     fn ground(&self) -> DecisionContext<'_> {
         static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
         DecisionContext {
+            checks: &[],
             workflow: self.workflow,
             agents: self.agents,
             now: self.clock.now(),
@@ -241,7 +242,9 @@ impl<'a> Walk<'a> {
             | Command::Release(_)
             | Command::Signal(_)
             | Command::Post { .. }
-            | Command::LoseLease { .. }
+            | Command::LoseLease(_)
+            | Command::ClaimChecks(_)
+            | Command::ReportChecks(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }

@@ -52,6 +52,7 @@ fn decides(run: &Run, command: &Command) -> Result<Decision, Refusal> {
     let workflow = workflow_file::parse(gated_project()).unwrap();
     let (agents, lint) = (Agents::new([]), Settings::default());
     let ground = DecisionContext {
+        checks: &[],
         workflow: &workflow,
         agents: &agents,
         now: clock.now(),

@@ -3,8 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent, MessageEvent,
-    RunEvent, StepEvent,
+    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent,
+    MessageEvent, RunEvent, StepEvent,
 };
 use baton_core::gate::GateEdge;
 use baton_core::names::{AgentId, CommitId, Principal, StepId};
@@ -169,6 +169,7 @@ impl EventToTell<'_> {
             | Event::Lease(_)
             | Event::Gate(_)
             | Event::Evidence(_)
+            | Event::Checks(_)
             | Event::Blocker(_)
             | Event::Message(_) => None,
         }
@@ -185,6 +186,11 @@ impl EventToTell<'_> {
             Event::Evidence(EvidenceEvent::Recorded { check, verdict, .. }) => {
                 let verdict = ("verdict", text(verdict.name()));
                 ("EVIDENCE_RECORDED", vec![handoff(), ("check", text(check.as_str())), verdict])
+            }
+            Event::Checks(ChecksEvent::Requested { work, .. }) => {
+                let n_checks = Node::count(work.checks.len() as u64);
+                let to = text(work.worker.agent.as_str());
+                ("CHECKS_REQUESTED", vec![handoff(), ("toAgent", to), ("nChecks", n_checks)])
             }
             Event::Blocker(BlockerEvent::Raised { blocker: no, by, .. }) => {
                 let by = ("by", text(by.as_str()));
@@ -425,6 +431,8 @@ mod tests {
             rework_reason: None,
             n_questions: 0,
             n_releases: 0,
+            lost_output: None,
+            tree: None,
         }))
     }
 

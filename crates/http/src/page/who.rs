@@ -58,6 +58,7 @@ fn holder(run: &Run) -> Option<Holder<'_>> {
     let asked = run.current_agent().unwrap_or(&handoff.to.agent);
     let (class, words) = match (run.baton(), handoff.state) {
         (Baton::Parked { on: Wait::Timer, .. }, _) => ("offered", "is offered it again soon"),
+        (Baton::Parked { on: Wait::Checks, .. }, _) => ("working", "has it checked"),
         (Baton::Parked { on: Wait::Person, .. }, _) if asked.is_human() => {
             ("person", "has to answer")
         }

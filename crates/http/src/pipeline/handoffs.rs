@@ -1,7 +1,7 @@
 //! `GET` and `POST /api/handoffs`.
 
 use axum::body::Body;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use baton_api::WordSet as _;
 use baton_api::pipeline::{
     ActionResult, EarlierRun, HandoffListing, LeftOut, PipelineAccept, PipelineAction,
@@ -241,7 +241,9 @@ pub(super) async fn stale_rows(
         let found = app.read().handoffs(&filter).await?;
         let is_last = found.len() < MOST_ROWS as usize;
         filter.after = found.last().map_or(0, |it| it.number);
-        stale.extend(found.into_iter().filter(|it| !it.to.agent.is_human()));
+        // Work that waits for its checks is at the orchestrator, and has a time of its own.
+        let is_agents = |it: &HandoffRow| !it.to.agent.is_human() && !it.to.agent.is_orchestrator();
+        stale.extend(found.into_iter().filter(is_agents));
         if is_last || stale.len() > most {
             return Ok(stale);
         }
@@ -257,17 +259,20 @@ pub(super) async fn stale_rows(
     responses(
         (status = 200, description = "Done: the handoff as it is after the action",
             body = ActionResult),
+        (status = 202, description = "Handed on: the work waits for its checks",
+            body = ActionResult),
         WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
     Params(NoParams {}): Params<NoParams>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Typed<ActionResult>, ApiProblem> {
+) -> Result<(StatusCode, Typed<ActionResult>), ApiProblem> {
     let text = body::read_text(body).await?;
     let caller = app.door.keyed_caller(&headers, "/api/handoffs", &text)?;
     let actions = ["create", "accept", "reject", "timeout", "cleanup"];
-    let done = match body::action(&text, &actions)? {
+    let action = body::action(&text, &actions)?;
+    let done = match action {
         "create" => create(&app, &caller, body::parse_as(&text)?).await?,
         "accept" => accept(&app, &caller, body::parse_as(&text)?).await?,
         "reject" => reject(&app, &caller, body::parse_as(&text)?).await?,
@@ -275,7 +280,13 @@ pub(super) async fn post(
         "cleanup" => clean_up(&app, &caller, body::parse_as(&text)?).await?,
         other => unreachable!("`{other}` is none of the actions"),
     };
-    Ok(Typed(done))
+    let made = done.handoff.as_ref().and_then(Option::as_ref).filter(|_| action == "create");
+    // Only work that waits for its checks stays there.
+    let is_checked = |it: &PipelineRow| {
+        it.to_agent == AgentId::ORCHESTRATOR && it.state == run::State::Pending.name()
+    };
+    let status = if made.is_some_and(is_checked) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok((status, Typed(done)))
 }
 
 async fn create(

@@ -37,6 +37,14 @@ impl<T> ApiResponse<T> {
     }
 }
 
+impl<T> ApiResponse<T> {
+    /// Marks the response as taken, with the result yet to come.
+    #[must_use]
+    pub(super) fn taken(self) -> Self {
+        Self { status: StatusCode::ACCEPTED, ..self }
+    }
+}
+
 impl<T: Serialize> IntoResponse for ApiResponse<T> {
     fn into_response(self) -> Response {
         let body = match serde_json::to_string(&self.body) {

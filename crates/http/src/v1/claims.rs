@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
-use baton_core::command::{Command, LeaseTime};
+use baton_core::command::{Command, LeaseTime, LoseLease};
+use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
 use baton_store::RunRef;
@@ -39,7 +40,7 @@ impl HasMode for ClaimQuery {
 }
 
 /// Clients and what is between them give up after a minute.
-const MOST_WAIT_SECONDS: u32 = 50;
+pub(super) const MOST_WAIT_SECONDS: u32 = 50;
 const MOST_AGENTS: usize = 200;
 
 /// Accepts the most urgent handoff or question of these agents under a lease, for a runner.
@@ -103,8 +104,14 @@ pub(super) async fn lose(
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     write.caller.check_runner()?;
     let (fence, reason) = (write.asked.fence, Some(Reason::parse(&write.asked.reason)?));
-    let retry_at = write.asked.retry_at;
-    let command = |handoff| Command::LoseLease { handoff, fence, reason, retry_at };
+    let output = write.asked.output.as_deref().map(|it| {
+        let wrong =
+            || ApiProblem::malformed("wrong_type", "`output` is a SHA-256 hash in hexadecimal");
+        Hash::parse(it).ok_or_else(wrong)
+    });
+    let (output, retry_at) = (output.transpose()?, write.asked.retry_at);
+    let command =
+        |handoff| Command::LoseLease(LoseLease { handoff, fence, reason, output, retry_at });
     on_handoff(&app, &name, &write, command).await
 }
 

@@ -5,7 +5,7 @@ use baton_api::{
 };
 use baton_core::run::HandoffNo;
 use baton_engine::{CommandMode, CommandResult, EngineError};
-use baton_store::RunRow;
+use baton_store::{HandoffRow, RunRow};
 
 use super::answer::ApiResponse;
 use super::handoffs::document::handoff_document;
@@ -24,7 +24,9 @@ pub(super) async fn tell(
         CommandMode::Commit => {
             let row = app.read().run_after(outcome).await?;
             let version = row.version;
-            Ok(ApiResponse::new(CommandAnswer::Done(done(app, outcome, &row).await?)).at(version))
+            let answer = CommandAnswer::Done(done(app, outcome, &row).await?);
+            let answer = ApiResponse::new(answer).at(version);
+            Ok(if is_parked_on_checks(outcome) { answer.taken() } else { answer })
         }
     }
 }
@@ -53,9 +55,17 @@ pub(super) async fn tell_handoff(
         (CommandMode::DryRun, _) | (CommandMode::Commit, None) => answer,
         (CommandMode::Commit, Some(no)) => {
             let row = app.read().row_of(outcome, no).await?;
-            answer.made(format!("/api/v1/handoffs/{}", row.id.0))
+            let made = answer.made(format!("/api/v1/handoffs/{}", row.id.0));
+            if is_parked_on_checks(outcome) { made.taken() } else { made }
         }
     })
+}
+
+/// Whether the command handed work on that now waits for its checks: whether the receiver gets it is
+/// not known yet. Nothing else that goes to the orchestrator stays open.
+pub(crate) fn is_parked_on_checks(outcome: &CommandResult) -> bool {
+    let is_new = |it: &&HandoffRow| it.created_at == outcome.at && it.state.is_open();
+    outcome.rows.iter().filter(is_new).any(|it| it.to.agent.is_orchestrator())
 }
 
 async fn done(

@@ -116,7 +116,8 @@ pub(crate) struct SentDocument {
         (status = 201, description = "Handed on", body = CommandAnswer, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
-        (status = 202, description = "Noted: it moves nothing", body = CommandAnswer),
+        (status = 202, description = "Noted: it moves nothing; or handed on, and waits for its checks",
+            body = CommandAnswer),
         WriteProblems))]
 pub(super) async fn receive(app: RequestScope, sent: SentDocument) -> Result<Response, ApiProblem> {
     take(&app, sent).await

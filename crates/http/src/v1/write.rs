@@ -222,7 +222,11 @@ impl IntoResponses for CommandDone {
     fn responses() -> BTreeMap<String, RefOr<Described>> {
         let done = answers("Done; with `dryRun`, what would happen");
         let version = "The run's version; omitted in a dry run";
-        BTreeMap::from([("200".to_owned(), done.header("ETag", text_header(version)).into())])
+        let parked = answers("Taken: the work waits for its checks");
+        BTreeMap::from([
+            ("200".to_owned(), done.header("ETag", text_header(version)).into()),
+            ("202".to_owned(), parked.header("ETag", text_header(version)).into()),
+        ])
     }
 }
 
@@ -231,9 +235,13 @@ impl IntoResponses for HandedOff {
         let handed_off = answers("Handed off")
             .header("Location", text_header("The handoff"))
             .header("ETag", text_header("The run's version"));
+        let parked = answers("Taken: the work waits for its checks")
+            .header("Location", text_header("The handoff"))
+            .header("ETag", text_header("The run's version"));
         BTreeMap::from([
             ("200".to_owned(), answers("What would happen (`dryRun`)").into()),
             ("201".to_owned(), handed_off.into()),
+            ("202".to_owned(), parked.into()),
         ])
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{ASIDE, KeptChanges, WORKSPACES, WorkspaceError, WorkspaceRecord, Workspaces};
 
 /// The index of git while a snapshot is made.
-const INDEX: &str = "snapshot.index";
+pub(super) const INDEX: &str = "snapshot.index";
 
 impl Workspaces {
     /// Keeps what an attempt left uncommitted under a ref of its own; `None` where that is nothing.

@@ -3,7 +3,7 @@
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::content::{ContentId, ContentKind};
 use baton_core::document::Node;
-use baton_core::event::{Event, HandoffEvent};
+use baton_core::event::{Event, EvidenceEvent, HandoffEvent};
 use baton_core::names::Principal;
 use baton_core::run::{HandoffNo, HandoffState, Party};
 use baton_core::workflow::Place;
@@ -41,6 +41,7 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
     facts.add_some("ended_reason", row.ended_reason.map(|it| words(history, it)));
     facts.add_some("approved_by", row.approved_by.as_ref().map(by));
     facts.add_some("gate", gate(history, row.no));
+    facts.add_some("evidence", evidence(history, row));
     facts.add_some("package", row.package.map(|it| package(history, it)));
     facts.add_some("acknowledgement", row.acknowledgement.map(|it| acknowledged(history, it)));
     let warnings: Vec<Node> = row.warnings.iter().map(Node::text).collect();
@@ -68,6 +69,39 @@ fn gate(history: &History, no: HandoffNo) -> Option<Node> {
         facts.add("comment", said.comment.map_or(Node::Null, |it| words(history, it)));
     }
     Some(Node::Map(facts.0))
+}
+
+/// What Baton's runner saw when it checked the work: with the handoff that stood for it then, and with
+/// the one that offered it.
+fn evidence(history: &History, row: &HandoffRow) -> Option<Node> {
+    let checked = row.follows.filter(|_| row.to.place != Place::Orchestrator).unwrap_or(row.no);
+    let mut seen = Vec::new();
+    for Logged { event, .. } in &history.log {
+        let Event::Evidence(EvidenceEvent::Recorded {
+            handoff,
+            check,
+            verdict,
+            detail,
+            ran: Some(ran),
+            ..
+        }) = event
+        else {
+            continue;
+        };
+        if *handoff != checked {
+            continue;
+        }
+        let mut facts = DocumentMembers(Vec::new());
+        facts.add("check", Node::text(check.as_str()));
+        facts.add("verdict", Node::text(verdict.name()));
+        facts.add_some("exit_code", ran.exit_code.map(|it| Node::text(it.to_string())));
+        facts.add("milliseconds", Node::count(ran.millis));
+        facts.add_some("commit", ran.commit.as_ref().map(|it| Node::text(it.as_str())));
+        facts.add_some("tree", ran.tree.as_ref().map(|it| Node::text(it.as_str())));
+        facts.add_some("output", detail.map(|it| words(history, it)));
+        seen.push(Node::Map(facts.0));
+    }
+    (!seen.is_empty()).then_some(Node::List(seen))
 }
 
 struct DocumentMembers(Vec<(String, Node)>);

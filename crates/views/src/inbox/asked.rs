@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use baton_core::content::ContentId;
 use baton_core::decide::BACK_AT_ORCHESTRATOR;
 use baton_core::event::{Event, EvidenceEvent};
-use baton_core::evidence::{Evidence, Verdict};
+use baton_core::evidence::{CheckRun, Evidence, Verdict};
 use baton_core::gate::{Gate, GateCause, GateKind};
 use baton_core::names::{AgentId, CheckName};
 use baton_core::run::RunId;
@@ -17,6 +17,7 @@ use baton_wire::event;
 use super::sender_words::{SenderWords, SentBy, packages_of};
 use super::{WaitingRun, Waits, gate_of};
 use crate::Views;
+use crate::evidence::EvidenceDetail;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GateQuestion {
@@ -46,6 +47,8 @@ pub struct GateQuestion {
 pub struct ObservedEvidence {
     pub evidence: Evidence,
     pub detail: Option<String>,
+    /// How Baton's runner ran it, where it did.
+    pub ran: Option<CheckRun>,
 }
 
 impl GateQuestion {
@@ -107,15 +110,17 @@ impl Views<'_> {
         let sent = packages_of(gate);
         let blockers = run.blockers.iter().map(|it| it.about);
         let ids = blockers.clone().chain(gate.reason).chain(sent.iter().map(|it| it.package));
-        let texts = self.texts(run.id, ids.chain(details.iter().copied().flatten())).await?;
+        let texts = self.texts(run.id, ids.chain(details.iter().filter_map(|it| it.0))).await?;
         let declared = gate.edge_in(waiting.workflow).and_then(|it| it.gate.as_ref());
         let named = std::iter::once(("words", gate.reason));
         let named = named.chain(sent.iter().map(|it| ("package", Some(it.package))));
         let named = named.chain(blockers.clone().map(|it| ("blockers", Some(it))));
-        let named: Vec<_> = named.chain(details.iter().map(|it| ("evidence", *it))).collect();
+        let named: Vec<_> = named.chain(details.iter().map(|it| ("evidence", it.0))).collect();
         let words = text_of(&texts, gate.reason);
         let evidence = gate.evidence.iter().zip(&details).map(|(evidence, detail)| {
-            ObservedEvidence { evidence: evidence.clone(), detail: text_of(&texts, *detail) }
+            let (detail, ran) = detail;
+            let detail = text_of(&texts, *detail);
+            ObservedEvidence { evidence: evidence.clone(), detail, ran: ran.clone() }
         });
         Ok(GateQuestion {
             name: declared.map(|it| it.name.clone()),
@@ -138,10 +143,11 @@ impl Views<'_> {
         evidence: &[Evidence],
     ) -> Result<Vec<ObservedEvidence>, EngineError> {
         let details = self.evidence_details(run, evidence).await?;
-        let texts = self.texts(run, details.iter().copied().flatten()).await?;
-        let observed = |(evidence, detail): (&Evidence, &Option<ContentId>)| ObservedEvidence {
+        let texts = self.texts(run, details.iter().filter_map(|it| it.0)).await?;
+        let observed = |(evidence, (detail, ran)): (&Evidence, &EvidenceDetail)| ObservedEvidence {
             evidence: evidence.clone(),
             detail: text_of(&texts, *detail),
+            ran: ran.clone(),
         };
         Ok(evidence.iter().zip(&details).map(observed).collect())
     }
@@ -151,24 +157,31 @@ impl Views<'_> {
         &self,
         run: RunId,
         evidence: &[Evidence],
-    ) -> Result<Vec<Option<ContentId>>, EngineError> {
+    ) -> Result<Vec<EvidenceDetail>, EngineError> {
         if evidence.is_empty() {
             return Ok(Vec::new());
         }
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
-        let mut newest: HashMap<CheckName, (Verdict, Option<ContentId>)> = HashMap::new();
+        let mut newest: HashMap<CheckName, (Verdict, EvidenceDetail)> = HashMap::new();
         for stored in self.events(&filter).await? {
             if stored.name != "evidence.recorded" {
                 continue;
             }
-            if let Ok(Event::Evidence(EvidenceEvent::Recorded { check, verdict, detail, .. })) =
-                event::decode(&stored.body)
+            if let Ok(Event::Evidence(EvidenceEvent::Recorded {
+                check,
+                verdict,
+                detail,
+                ran,
+                ..
+            })) = event::decode(&stored.body)
             {
-                newest.insert(check, (verdict, detail));
+                newest.insert(check, (verdict, (detail, ran)));
             }
         }
-        let detail =
-            |it: &Evidence| newest.get(&it.check).filter(|(verdict, _)| *verdict == it.verdict)?.1;
+        let detail = |it: &Evidence| {
+            let newest = newest.get(&it.check).filter(|(verdict, _)| *verdict == it.verdict);
+            newest.map(|it| it.1.clone()).unwrap_or_default()
+        };
         Ok(evidence.iter().map(detail).collect())
     }
 }
@@ -176,7 +189,7 @@ impl Views<'_> {
 /// Who speaks in the reason of a gate; none where it is Baton's own sentence.
 fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
     let is_own = gate.kind == GateKind::Advisory
-        || matches!(gate.cause, GateCause::Checks | GateCause::Confidence)
+        || matches!(gate.cause, GateCause::Checks | GateCause::NoProgress | GateCause::Confidence)
         || words == gate.cause.sentence()
         || words == gate.sentence();
     (!is_own).then(|| gate.asker.agent.clone())

@@ -68,8 +68,16 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
             let work = sent(gate.package, gate.worker.agent.clone());
             sent(review, asker).into_iter().chain(work).collect()
         }
-        // Nothing has come back: the package is still that of whoever offered the work.
-        GateCause::LostLease | GateCause::Releases | GateCause::Expired | GateCause::Questions => {
+        // Nothing has come back: the package is still that of the agent that offered the work.
+        GateCause::NoProgress if gate.asker == gate.worker => {
+            let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
+            sent(gate.package, by).into_iter().collect()
+        }
+        GateCause::LostLease
+        | GateCause::Releases
+        | GateCause::Stalled
+        | GateCause::Expired
+        | GateCause::Questions => {
             let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
             sent(gate.package, by).into_iter().collect()
         }
@@ -82,6 +90,8 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         | GateCause::NeedsReview
         | GateCause::Declared
         | GateCause::Checks
+        | GateCause::NoProgress
+        | GateCause::RunLimit
         | GateCause::Confidence
         | GateCause::Escalation => sent(gate.package, asker).into_iter().collect(),
     }

@@ -2,6 +2,7 @@
 //! consequence. Text of others is included as written; the faces escape it.
 
 use baton_core::gate::{Gate, GateKind};
+use baton_core::run::Kind;
 use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
 use baton_store::HandoffRow;
@@ -12,7 +13,8 @@ use super::{InboxChoice, InboxItem, Then, Waits};
 /// see it.
 fn n_offered_again(trail: &[HandoffRow]) -> usize {
     let is_again = |it: &&HandoffRow| {
-        it.from.place == Place::Orchestrator && it.to.place.is_step() && it.no.0 > 1
+        let is_to_step = it.to.place.is_step() && it.kind != Kind::Return;
+        it.from.place == Place::Orchestrator && is_to_step && it.no.0 > 1
     };
     trail.iter().filter(is_again).count()
 }

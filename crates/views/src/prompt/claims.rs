@@ -1,5 +1,6 @@
 //! Unverified claims that a package makes about itself, and the files that it names.
 
+use baton_core::claims::is_claim_about;
 use baton_core::document::Node;
 use baton_core::evidence::{Evidence, Verdict};
 use baton_core::package::{Format, Package};
@@ -64,21 +65,13 @@ fn claim(path: &str, node: &Node, evidence: &[Evidence]) -> Option<CheckedClaim>
         words.push('…');
     }
     let key = path.rsplit('.').next().unwrap_or(path);
-    let check = evidence.iter().find(|it| is_about(key, it.check.as_str()));
+    let check = evidence.iter().find(|it| is_claim_about(key, &it.check));
     let standing = match check.map(|it| it.verdict) {
         None => ClaimStanding::Unchecked,
         Some(Verdict::Passed) => ClaimStanding::Passed,
         Some(Verdict::Failed) => ClaimStanding::Failed,
     };
     Some(CheckedClaim { words, standing })
-}
-
-/// `build_passes` is about the check `build`, `tests_passed` about `tests` and `test`. That tests
-/// were added does not mean that they pass.
-fn is_about(key: &str, check: &str) -> bool {
-    let Some((subject, verb)) = key.split_once('_') else { return key == check };
-    let one = |word: &str| word.trim_end_matches('s').to_owned();
-    one(subject) == one(check) && matches!(verb, "pass" | "passes" | "passed" | "success")
 }
 
 /// The paths in a package, each once.
@@ -107,7 +100,8 @@ mod tests {
     }
 
     fn evidence(check: &str, verdict: Verdict) -> Evidence {
-        Evidence { check: CheckName::parse(check).unwrap(), verdict, fence: None }
+        let (check, fence) = (CheckName::parse(check).unwrap(), None);
+        Evidence { check, verdict, fence, is_observed: true }
     }
 
     #[test]

@@ -261,7 +261,11 @@ fn earlier_rounds(brief: &Brief) -> Vec<Value> {
 
 /// What the receiver has to verify itself.
 fn verify(brief: &Brief, news: Option<&Parcel>) -> Option<Value> {
-    let claims = news.map(|it| claims::claims(it, &brief.evidence)).unwrap_or_default();
+    // Of a check that the project has a command for, only what Baton's runner saw confirms a claim.
+    let is_ours = |it: &Evidence| brief.project.checks.iter().any(|check| check.name == it.check);
+    let (counting, said): (Vec<Evidence>, Vec<Evidence>) =
+        brief.evidence.iter().cloned().partition(|it| it.is_observed || !is_ours(it));
+    let claims = news.map(|it| claims::claims(it, &counting)).unwrap_or_default();
     if brief.warnings.is_empty() && claims.is_empty() && brief.evidence.is_empty() {
         return None;
     }
@@ -271,11 +275,17 @@ fn verify(brief: &Brief, news: Option<&Parcel>) -> Option<Value> {
     };
     let check =
         |it: &Evidence| context! { check => it.check.as_str(), verdict => it.verdict.name() };
-    let evidence: Vec<Value> = brief.evidence.iter().map(check).collect();
+    let (observed, posted): (Vec<&Evidence>, Vec<&Evidence>) =
+        counting.iter().partition(|it| it.is_observed);
+    let observed: Vec<Value> = observed.into_iter().map(check).collect();
+    let evidence: Vec<Value> = posted.into_iter().map(check).collect();
+    let said: Vec<Value> = said.iter().map(check).collect();
     Some(context! {
         warnings => brief.warnings.clone(),
         unchecked => of(ClaimStanding::Unchecked),
         failed => of(ClaimStanding::Failed),
+        observed,
         evidence,
+        said,
     })
 }

@@ -11,8 +11,18 @@ use crate::file_problem::Problems;
 use crate::located::LocatedValue;
 use crate::suggest::did_you_mean;
 
-pub(crate) const KEYS: &[&str] =
-    &["to", "back", "contract", "profile", "rounds", "min_score", "gate", "ask_in", "ask_below"];
+pub(crate) const KEYS: &[&str] = &[
+    "to",
+    "back",
+    "contract",
+    "profile",
+    "rounds",
+    "min_score",
+    "gate",
+    "checks",
+    "ask_in",
+    "ask_below",
+];
 pub(crate) const THRESHOLD_KEYS: &[&str] = &["field", "value"];
 /// Where a run is autonomous, no edge asks because of its mode.
 pub(crate) const ASKING_MODES: &[(&str, Mode)] =
@@ -86,6 +96,8 @@ fn edge(
     let gate_name = format!("{from} → {}", to.as_ref().map_or("", target_name));
     let gate = fields.get("gate").filter(|_| known.contains(&"gate"));
     let gate = gate.and_then(|it| gates::gate(gate_name, &it, problems));
+    let checks = fields.get("checks").filter(|_| known.contains(&"checks"));
+    let checks = checks.and_then(|it| gates::checks(&it, problems)).unwrap_or_default();
     let ask_in = fields.get("ask_in").filter(|_| known.contains(&"ask_in"));
     let ask_in = ask_in.map(|it| ask_in_modes(&it, problems)).unwrap_or_default();
     let threshold = fields.get("ask_below").filter(|_| known.contains(&"ask_below"));
@@ -97,6 +109,7 @@ fn edge(
         rounds,
         min_score,
         gate,
+        checks,
         ask_in,
         threshold,
         ..Edge::plain(on, to?)

@@ -59,7 +59,7 @@ fn options(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<(String, String)
 }
 
 /// `None` where one could not be read: reporting the others as too few would mislead.
-fn checks(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<CheckName>> {
+pub(super) fn checks(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<CheckName>> {
     let items = at_most(MOST_CHECKS, "checks", field, problems);
     let mut checks = Vec::new();
     for item in &items {

@@ -24,6 +24,7 @@ pub(crate) const KEYS: &[&str] = &[
     "entries",
     "delegations",
     "blocks",
+    "retries",
     "at_once",
     "on",
 ];
@@ -131,6 +132,7 @@ fn limits(fields: &Fields<'_>, problems: &mut Problems) -> StepLimits {
         entries: number("entries", 1),
         delegations: number("delegations", 0).unwrap_or(usual.delegations),
         blocks: number("blocks", 0).unwrap_or(usual.blocks),
+        retries: number("retries", 0),
     }
 }
 

@@ -101,7 +101,7 @@ description: >
   there is.
 profile: strict
 limits:
-  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, expire_after: 1h, on_expire: return }
+  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, escalate_after: 10m, run_within: 8h, run_handoffs: 200, checks_within: 3m, expire_after: 1h, on_expire: return }
 domain: web
 routing:
   prefixes: { python: data }
@@ -126,10 +126,11 @@ steps:
     entries: 5
     delegations: 2
     blocks: 0
+    retries: 1
     at_once: 3
     on:
       success:
-        - { to: check, gate: informative, ask_in: [semi-autonomous, supervised], ask_below: 0.70 }
+        - { to: check, checks: [tests], gate: informative, ask_in: [semi-autonomous, supervised], ask_below: 0.70 }
         - to: complete
           contract: in
           gate:
@@ -192,11 +193,12 @@ fn full_work() -> Step {
             Delegate { agent: agent("d"), contract: None, returns: None },
             Delegate { agent: agent("e"), contract: in_contract.clone(), returns: in_contract },
         ],
-        limits: StepLimits { entries: Some(5), delegations: 2, blocks: 0 },
+        limits: StepLimits { entries: Some(5), delegations: 2, blocks: 0, retries: Some(1) },
         at_once: Some(3),
         edges: vec![
             Edge {
                 gate: Some(gate(GateKind::Advisory, "The work → check")),
+                checks: vec![CheckName::parse("tests").unwrap()],
                 ask_in: vec![Mode::SemiAutonomous, Mode::Supervised],
                 threshold: Some(threshold("confidence", "0.70")),
                 ..edge(Outcome::Success, Target::Step(step_id("check")))
@@ -270,6 +272,10 @@ fn every_key_is_read() {
                     then: OnExpire::Return,
                 }),
                 stale_after: SignedDuration::from_hours(2),
+                escalate_after: Some(SignedDuration::from_mins(10)),
+                run_within: Some(SignedDuration::from_hours(8)),
+                run_handoffs: Some(200),
+                checks_within: SignedDuration::from_mins(3),
             },
             routing: full_routing(),
             graph: LazyGraph::default(),

@@ -2,8 +2,8 @@
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
-    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
-    Reply, Signal, Token, Way,
+    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease, Record, Reject,
+    Release, Reply, Signal, Token, Way,
 };
 use baton_core::contract::Profile;
 use baton_core::evidence::Verdict;
@@ -97,9 +97,7 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
         51 => Command::Skip { reason: reason("skip it") },
         52 => Command::Signal(Signal::Passed),
         53 => Command::Signal(Signal::Merged { commit: None }),
-        54 => {
-            Command::LoseLease { handoff, fence: fence.unwrap_or(1), reason: None, retry_at: None }
-        }
+        54 => Command::LoseLease(LoseLease::unheard(handoff, fence.unwrap_or(1))),
         55 => Command::Wake { handoff },
         56 | 57 => Command::Expire { handoff },
         58 => match dice.below(3) {

@@ -2,8 +2,8 @@
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
-    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
-    Reply, Token,
+    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease, Record, Reject,
+    Release, Reply, Token,
 };
 use baton_core::document::Node;
 use baton_core::evidence::Verdict;
@@ -76,12 +76,9 @@ pub(crate) fn real_command(order: &Order) -> Command {
             verdict: if *has_passed { Verdict::Passed } else { Verdict::Failed },
             detail: None,
         }),
-        Order::LoseLease { no, fence } => Command::LoseLease {
-            handoff: HandoffNo(*no),
-            fence: *fence,
-            reason: None,
-            retry_at: None,
-        },
+        Order::LoseLease { no, fence } => {
+            Command::LoseLease(LoseLease::unheard(HandoffNo(*no), *fence))
+        }
         Order::Wake { no } => Command::Wake { handoff: HandoffNo(*no) },
         Order::Expire { no } => Command::Expire { handoff: HandoffNo(*no) },
         Order::CleanUp => Command::CleanUp { reason: None },

@@ -16,6 +16,7 @@ pub(crate) fn shows(run: &Run, serials: &[Option<u32>]) -> String {
         Baton::Parked { handoff, on: Wait::Person } => {
             format!("parked {} for a person", handoff.0)
         }
+        Baton::Parked { handoff, on: Wait::Checks } => format!("parked {} on checks", handoff.0),
         Baton::Parked { handoff, on: Wait::Timer } => format!("parked {} for a time", handoff.0),
         Baton::Loose { at, other, .. } => format!("loose {at}/{other}"),
         Baton::Done => "done".to_owned(),
@@ -54,6 +55,7 @@ fn counted(run: &Run) -> Vec<String> {
             CounterScope::Blocks(step) => Some(format!("{step} helped {}", it.n)),
             CounterScope::Delegations(no) => Some(format!("{} gave {} parts", no.0, it.n)),
             CounterScope::Releases(no) => Some(format!("{} released {}", no.0, it.n)),
+            CounterScope::WholeRun => None,
         })
         .collect();
     counted.sort();

@@ -63,6 +63,7 @@ pub(super) async fn one_has_the_baton(world: &World, row: &RunRow) {
             let is_asked = matches!(it.state, State::Pending | State::Clarification);
             is_asked && it.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory)
         }),
+        Baton::Parked { on: Wait::Checks, .. } => rests_on(|it| it.checks.is_some()),
         Baton::Parked { on: Wait::Timer, .. } => {
             rests_on(|it| it.state == State::Pending && it.held_back_until.is_some())
         }

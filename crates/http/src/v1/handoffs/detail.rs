@@ -5,9 +5,12 @@ use baton_api::{
     Allowed, AnsweredGate, AnsweredTag, EvidenceDocument, GateDocument, HandoffDetail,
     HandoffExtras, OpenGate, OpenTag, Question,
 };
+use baton_core::claims;
+use baton_core::evidence::Verdict;
 use baton_core::gate::Gate;
+use baton_core::names::CheckName;
 use baton_core::run::Handoff as OpenHandoff;
-use baton_engine::{Can, EngineError, Texts};
+use baton_engine::{Can, EngineError, Texts, stored};
 use baton_store::{HandoffRow, RunRow};
 use baton_views::{ObservedEvidence, PersonsAnswer, QuestionAndAnswer};
 
@@ -31,6 +34,13 @@ pub(in crate::v1) async fn handoff_detail(
         None => None,
     };
     let cast = views.cast(&run.run).await?;
+    let evidence = evidence(app, row, open, gate).await?;
+    let document = row.package.and_then(|it| texts.content(it)).and_then(stored::document);
+    let passed: Vec<CheckName> = evidence
+        .iter()
+        .filter(|it| it.is_observed && it.verdict == Verdict::Passed.name())
+        .filter_map(|it| CheckName::parse(&it.check).ok())
+        .collect();
     let beside = HandoffExtras {
         from_name: cast.at(&row.from.agent, row.no).name,
         to_name: cast.at(&row.to.agent, row.no).name,
@@ -38,7 +48,8 @@ pub(in crate::v1) async fn handoff_detail(
         questions: views.exchanges(row).await?.into_iter().map(exchange).collect(),
         fence: open.map(|it| it.fence),
         lease_seconds: open.and_then(|it| it.lease),
-        evidence: evidence(app, row, open, gate).await?,
+        unverified: document.map(|it| claims::unverified(&it, &passed)).unwrap_or_default(),
+        evidence,
         can: views.can(row).await?.into_iter().map(allowed).collect(),
     };
     let mut handoff = with_package(row, &texts);
@@ -61,11 +72,25 @@ async fn evidence(
         (None, Some(open)) => open.evidence.as_slice(),
         (None, None) => &[],
     };
-    Ok(app.read().observed(row.run, evidence).await?.iter().map(observed).collect())
+    let mut seen = app.read().observed(row.run, evidence).await?;
+    for checked in app.read().checked_evidence(row).await? {
+        if !seen.iter().any(|it| it.evidence.check == checked.evidence.check) {
+            seen.push(checked);
+        }
+    }
+    Ok(seen.iter().map(observed).collect())
 }
 
 pub(in crate::v1) fn observed(it: &ObservedEvidence) -> EvidenceDocument {
-    EvidenceDocument { detail: it.detail.clone(), ..EvidenceDocument::from(&it.evidence) }
+    let ran = it.ran.as_ref();
+    EvidenceDocument {
+        detail: it.detail.clone(),
+        exit_code: ran.and_then(|it| it.exit_code),
+        millis: ran.map(|it| it.millis),
+        commit: ran.and_then(|it| it.commit.as_ref()).map(ToString::to_string),
+        tree: ran.and_then(|it| it.tree.as_ref()).map(ToString::to_string),
+        ..EvidenceDocument::from(&it.evidence)
+    }
 }
 
 fn open_gate(number: u64, gate: &Gate) -> GateDocument {

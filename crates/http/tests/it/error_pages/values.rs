@@ -172,6 +172,8 @@ fn gates() -> Vec<Refusal> {
         Refusal::CommentRequired { handoff: HandoffNo(6), answer: "answer" },
         Refusal::PackageRequired { handoff: HO_2 },
         Refusal::TooManyChecks { handoff: HO_3, n: 64 },
+        Refusal::ChecksOpen { handoff: HO_4, checks: text("tests") },
+        Refusal::NoChecks { handoff: HO_4 },
     ]
 }
 

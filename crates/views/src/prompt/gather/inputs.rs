@@ -444,13 +444,20 @@ impl PromptInputs {
     fn evidence(&self) -> Vec<Evidence> {
         let gate = self.gate_before();
         let sender = gate.map_or(self.row.follows, |it| it.follows);
-        let looked_at = [sender, gate.map(|it| it.no)];
+        // Checked by Baton before it was offered: then the sender's own came before that.
+        let checked = sender.and_then(|it| self.find(it));
+        let checked = checked.filter(|it| it.to.place == Place::Orchestrator);
+        let own = checked.and_then(|it| it.follows);
+        let looked_at = [own, sender, gate.map(|it| it.no)];
         let mut seen = Vec::new();
         for event in &self.events {
-            if let Event::Evidence(EvidenceEvent::Recorded { handoff, check, verdict, .. }) = event
+            if let Event::Evidence(EvidenceEvent::Recorded { handoff, check, verdict, ran, .. }) =
+                event
                 && looked_at.contains(&Some(*handoff))
             {
-                let newest = Evidence { check: check.clone(), verdict: *verdict, fence: None };
+                let is_observed = ran.is_some();
+                let (check, verdict, fence) = (check.clone(), *verdict, None);
+                let newest = Evidence { check, verdict, fence, is_observed };
                 evidence::record(&mut seen, newest);
             }
         }
