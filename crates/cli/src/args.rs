@@ -319,11 +319,11 @@ pub(crate) enum WorkflowCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewWorkflow {
-    /// The name of the new workflow
+    /// The name of the new workflow; asked for at a terminal
     #[arg(value_name = "NAME")]
-    pub(crate) name: String,
-    /// A step and the agent that does it, in order; once for each step
-    #[arg(long = "step", value_name = "STEP[=AGENT]", required = true)]
+    pub(crate) name: Option<String>,
+    /// A step and the agent that does it, in order; once for each step; asked for at a terminal
+    #[arg(long = "step", value_name = "STEP[=AGENT]")]
     pub(crate) steps: Vec<String>,
     /// The step that may send work back to the one before it
     #[arg(long, value_name = "STEP")]

@@ -61,11 +61,15 @@ mod page_scenarios;
 #[cfg(test)]
 mod passed_scenarios;
 #[cfg(test)]
+mod portrait_scenarios;
+#[cfg(test)]
 mod project;
 #[cfg(test)]
 mod question_scenarios;
 #[cfg(test)]
 mod records;
+#[cfg(test)]
+mod records_of_detours;
 #[cfg(test)]
 mod records_of_gates;
 #[cfg(test)]
@@ -82,6 +86,8 @@ mod state_machine;
 mod states;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod template_scenarios;
 
 use std::collections::BTreeMap;
 
