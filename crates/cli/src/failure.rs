@@ -154,8 +154,8 @@ pub(crate) enum Failure {
 }
 
 /// A longer skeleton would push the problems off the screen.
-const MOST_SKELETON_LINES: usize = 40;
-const MOST_SKELETON_BYTES: usize = 4000;
+const MOST_SKELETON_LINES: usize = 20;
+const MOST_SKELETON_BYTES: usize = 1500;
 
 /// The exit codes, as the manual has them.
 const REFUSED: u8 = 1;

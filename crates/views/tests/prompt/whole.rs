@@ -88,6 +88,22 @@ async fn discoveries_of_earlier_rounds_are_carried_by_the_handoff_that_had_them(
     assert!(!prompt.contains("EARLIER DISCOVERIES"), "{prompt}");
 }
 
+/// Work that came back and is offered again keeps the words of the reviewer, under the reviewer's name.
+#[tokio::test]
+async fn the_reason_of_a_return_is_the_reviewers_also_when_the_orchestrator_offers_it_again() {
+    let world = world().await;
+    world.does(2, r#"{"build_passes":true}"#).await;
+    world.rejects(3, "the tests fail").await;
+    let said = "(reason, from `reviewer`)\n| the tests fail";
+    let prompt = world.prompt(4, AgentInterface::Cli).await;
+    assert!(prompt.contains(said), "{prompt}");
+    world.on(Command::TimeOut { handoff: HandoffNo(4), reason: None }).await;
+    world.hands("orchestrator", "implementer", Way::Sequential, "{}").await;
+    let prompt = world.prompt(5, AgentInterface::Cli).await;
+    assert!(prompt.contains(said), "{prompt}");
+    assert!(!prompt.contains("from `orchestrator`)"), "{prompt}");
+}
+
 /// A plan is what an implementation is judged by: in the first round, and after a review.
 #[tokio::test]
 async fn a_step_that_may_send_work_back_is_shown_what_the_sender_had_worked_from() {
