@@ -4,6 +4,7 @@ mod answers;
 mod documents;
 mod handoff;
 mod help;
+mod numbers;
 mod prompt;
 mod purpose;
 mod runner;
@@ -20,6 +21,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
+use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
@@ -211,7 +213,7 @@ pub(crate) enum CliCommand {
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// Start no agents
     #[arg(long)]
@@ -342,10 +344,10 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seed"])]
     pub(crate) script: Option<String>,
     /// How many runs are drawn; one is shown whole
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number::<u32>(1..=1_000_000))]
     pub(crate) runs: u32,
     /// The same seed draws the same runs
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_number::<u64>(ANY))]
     pub(crate) seed: u64,
     /// The mode of the runs
     #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]

@@ -275,6 +275,22 @@ fn a_loose_baton_is_shown_with_the_words_of_its_end_and_every_new_offer() {
     assert!(project.ok(&["run", "show", "1"]).contains("2 times, by the orchestrator"));
 }
 
+/// A name that does not exist, a number that is none: the answer says what to type.
+#[test]
+fn a_slip_in_a_name_or_a_number_is_answered_with_what_to_type() {
+    let project = Project::started();
+    for (args, code, words) in [
+        (&["handoff", "accept", "9"][..], 3, "`baton handoff list --all` lists all handoffs"),
+        (&["run", "show", "nope"], 3, "`baton run list --all` lists all runs"),
+        (&["prompt", "1", "--budget", "abc"], 2, "give a whole number, such as 12"),
+        (&["handoff", "list", "--limit", "0"], 2, "give a whole number from 1 to 500"),
+        (&["handoff", "accept", "1", "--lease", "1h"], 2, "give a whole number from 1 to 3600"),
+        (&["serve", "--listen", "nonsense"], 2, "such as 127.0.0.1:4180"),
+    ] {
+        project.fails(args, code, words);
+    }
+}
+
 #[test]
 fn a_table_names_the_agent_for_which_a_person_is_asked() {
     let project = Project::started();

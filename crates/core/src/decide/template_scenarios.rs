@@ -113,3 +113,21 @@ fn a_template_does_not_ask_for_the_parties_that_the_run_knows() {
         }
     }
 }
+
+/// As above, for work that is stuck: its template reads like a handoff of another system, which would
+/// have to name its receiver.
+#[test]
+fn a_template_of_stuck_work_does_not_ask_for_the_receiver_either() {
+    let rule = ContractRule {
+        field: "from_agent".to_owned(),
+        others: Vec::new(),
+        about: "for the test".to_owned(),
+        check: Check::Present,
+        when: Vec::new(),
+    };
+    let mut tester = analyzing();
+    let name = "implied/blocked".to_owned();
+    tester.implied = vec![Contract { name, must: vec![rule], should: Vec::new() }];
+    expect!["reason blockers attempted from_agent"]
+        .assert_eq(&fields(&template(&tester, 1, Some(Outcome::Blocked))));
+}

@@ -316,7 +316,7 @@ async fn a_part_of_the_work_is_delegated_returned_and_escalated_in_markdown() {
     assert_eq!(told["handoff"]["kind"], "escalation", "{told}");
     assert_eq!(told["handoff"]["toAgent"], "human", "{told}");
     let gate = told["handoff"]["number"].as_u64().unwrap();
-    let answer = r#"{"answer":"continue","comment":"The second"}"#;
+    let answer = r#"{"answer":"answer","comment":"The second"}"#;
     world.post(&format!("/api/v1/inbox/{gate}/answer"), answer).await.is(200);
     world.post(&format!("/api/v1/handoffs/{}/accept", gate + 1), "").await.is(200);
     let block = r#"{"status":"complete","agent":"reviewer","summary":"The second table fits"}"#;

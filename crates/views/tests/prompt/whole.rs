@@ -101,7 +101,7 @@ async fn the_reason_of_a_return_is_the_reviewers_also_when_the_orchestrator_offe
     world.hands("orchestrator", "implementer", Way::Sequential, "{}").await;
     let prompt = world.prompt(5, AgentInterface::Cli).await;
     assert!(prompt.contains(said), "{prompt}");
-    assert!(!prompt.contains("from `orchestrator`)"), "{prompt}");
+    assert!(!prompt.contains("(reason, from `orchestrator`)"), "{prompt}");
 }
 
 /// A plan is what an implementation is judged by: in the first round, and after a review.
