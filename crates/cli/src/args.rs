@@ -21,7 +21,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
-use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
@@ -29,6 +28,7 @@ pub(crate) use self::handoff::{
     TakeArgs, Taken,
 };
 pub(crate) use self::help::{greeting, root};
+use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
 pub(crate) use self::runs::RunCommand;

@@ -35,7 +35,11 @@ mod tests {
         let limit = whole_number::<u32>(1..=500);
         assert_eq!(limit("500"), Ok(500));
         for typed in ["0", "501", "-1", "1.5", "many", ""] {
-            assert_eq!(limit(typed), Err("give a whole number from 1 to 500".to_owned()), "{typed}");
+            assert_eq!(
+                limit(typed),
+                Err("give a whole number from 1 to 500".to_owned()),
+                "{typed}"
+            );
         }
         let fence = whole_number::<u32>(ANY);
         assert_eq!(fence("0"), Ok(0));

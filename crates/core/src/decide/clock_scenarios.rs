@@ -229,10 +229,9 @@ fn an_expired_handoff_does_not_go_back_behind_a_gate() {
         reason: reason("it is built"),
         by: crate::names::Principal::parse("ada").unwrap(),
     });
-    for (goes_back_first, expected) in [
-        (false, "HO-006 reviewer→implementer pending; offered"),
-        (true, "nothing open; loose"),
-    ] {
+    for (goes_back_first, expected) in
+        [(false, "HO-006 reviewer→implementer pending; offered"), (true, "nothing open; loose")]
+    {
         let mut tester = offered();
         if goes_back_first {
             tester.does(&goto("analyze"));

@@ -128,6 +128,9 @@ fn a_template_of_stuck_work_does_not_ask_for_the_receiver_either() {
     let mut tester = analyzing();
     let name = "implied/blocked".to_owned();
     tester.implied = vec![Contract { name, must: vec![rule], should: Vec::new() }];
-    expect!["reason blockers attempted from_agent"]
-        .assert_eq(&fields(&template(&tester, 1, Some(Outcome::Blocked))));
+    expect!["reason blockers attempted from_agent"].assert_eq(&fields(&template(
+        &tester,
+        1,
+        Some(Outcome::Blocked),
+    )));
 }

@@ -318,7 +318,6 @@ async fn a_part_of_the_work_is_delegated_returned_and_escalated_in_markdown() {
     let gate = told["handoff"]["number"].as_u64().unwrap();
     let answer = r#"{"answer":"answer","comment":"The second"}"#;
     world.post(&format!("/api/v1/inbox/{gate}/answer"), answer).await.is(200);
-    world.post(&format!("/api/v1/handoffs/{}/accept", gate + 1), "").await.is(200);
     let block = r#"{"status":"complete","agent":"reviewer","summary":"The second table fits"}"#;
     let report = format!("# Done\n\n## Metadata\n\n```json\n{block}\n```\n");
     let path = "/api/v1/handoffs/2/return?profile=lenient";
