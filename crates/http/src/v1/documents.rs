@@ -217,7 +217,7 @@ impl FromRequest<Arc<App>> for SentDocument {
 
 /// The body of a command's own route, or a document that contains the same command.
 pub(super) enum CommandOrDocument<T, Q> {
-    Command(WriteRequest<T, Q>),
+    Command(Box<WriteRequest<T, Q>>),
     Document(Box<SentDocument>),
 }
 
@@ -232,7 +232,7 @@ where
         if is_document(request.headers()) {
             return Ok(Self::Document(Box::new(SentDocument::from_request(request, app).await?)));
         }
-        Ok(Self::Command(WriteRequest::from_request(request, app).await?))
+        Ok(Self::Command(Box::new(WriteRequest::from_request(request, app).await?)))
     }
 }
 

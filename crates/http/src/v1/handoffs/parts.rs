@@ -46,7 +46,7 @@ pub(in crate::v1) async fn delegate(
     asked: CommandOrDocument<Delegation, HandoffQuery>,
 ) -> Result<Response, ApiProblem> {
     let write = match asked {
-        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Command(write) => *write,
         CommandOrDocument::Document(sent) => {
             let row = find_handoff(&app, &name.0, sent.run()).await?;
             return documents::send_part(&app, *sent, &row, Way::Delegation, None).await;
@@ -85,7 +85,7 @@ pub(in crate::v1) async fn give_back(
     asked: CommandOrDocument<Returned, HandoffQuery>,
 ) -> Result<Response, ApiProblem> {
     let write = match asked {
-        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Command(write) => *write,
         CommandOrDocument::Document(sent) => {
             let row = find_handoff(&app, &name.0, sent.run()).await?;
             let caller = waiting_for(&app, &row).await?;
@@ -126,7 +126,7 @@ pub(in crate::v1) async fn escalate(
     asked: CommandOrDocument<Escalation, HandoffQuery>,
 ) -> Result<Response, ApiProblem> {
     let write = match asked {
-        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Command(write) => *write,
         CommandOrDocument::Document(sent) => {
             let row = find_handoff(&app, &name.0, sent.run()).await?;
             let person = Some(AgentId::human());
