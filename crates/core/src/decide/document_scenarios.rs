@@ -354,13 +354,7 @@ fn an_error_is_handed_over_with_what_its_contract_misses() {
     tester.implied = vec![Contract { name, must: Vec::new(), should: must }];
     let error = Node::map([("message", Node::text("no disk")), ("type", Node::text("IoError"))]);
     let document = Node::map([("error", error)]);
-    tester.does(&Command::Create(create("analyst", "orchestrator", document)));
-    let warnings = |(event, _): &(crate::event::Event, _)| match event {
-        crate::event::Event::Handoff(crate::event::HandoffEvent::Created(it)) => {
-            Some(it.warnings.clone())
-        }
-        _ => None,
-    };
-    let told: Vec<String> = tester.log().iter().filter_map(warnings).next_back().unwrap();
+    let decision = tester.does(&Command::Create(create("analyst", "orchestrator", document)));
+    let told = &super::scenarios::created(&decision).warnings;
     assert!(told.iter().any(|it| it.contains("error.suggested_action")), "{told:?}");
 }

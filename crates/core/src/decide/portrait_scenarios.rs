@@ -11,9 +11,8 @@ use crate::run::{Portrait, Run};
 
 /// Whose portraits the last handoff brought, sender first.
 fn brought(tester: &Tester) -> String {
-    let created = |(event, _): &(Event, _)| match event {
-        Event::Handoff(HandoffEvent::Created(it)) => Some(it.clone()),
-        _ => None,
+    let created = |(event, _): &(Event, _)| {
+        if let Event::Handoff(HandoffEvent::Created(it)) = event { Some(it.clone()) } else { None }
     };
     let Created { from, to, from_portrait, to_portrait, .. } =
         tester.log().iter().filter_map(created).next_back().unwrap();
