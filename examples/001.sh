@@ -5,6 +5,7 @@
 # Usage: baton serve --listen 127.0.0.1:4180 --no-runner &   then   examples/001.sh http://127.0.0.1:4180
 set -eu
 url=${1:-http://127.0.0.1:4180}
+documents=$(dirname "$0")/documents
 
 say() { printf '\n# %s\n' "$1"; }
 send() { curl -sS -X POST "$url/api/v1/documents?profile=lenient" -H 'Content-Type: application/xml' --data-binary @-; echo; }
@@ -68,25 +69,7 @@ pull_request() { send <<'XML'
 XML
 }
 
-changes_requested() { send <<'XML'
-<handoff>
-  <from>reviewer-agent</from>
-  <to>fixer-agent</to>
-  <pr_url>https://github.com/owner/repo/pull/456</pr_url>
-  <pr_number>456</pr_number>
-  <issue_number>123</issue_number>
-  <review_status>changes_requested</review_status>
-  <critical_count>2</critical_count>
-  <important_count>3</important_count>
-  <suggestion_count>4</suggestion_count>
-  <blocking_issues>
-    <issue location="src/auth/login.ts:42" severity="critical">SQL injection vulnerability</issue>
-    <issue location="src/admin/routes.ts:15" severity="critical">Missing authentication check</issue>
-    <issue location="src/auth/token.ts:78" severity="important">Token not invalidated on logout</issue>
-  </blocking_issues>
-</handoff>
-XML
-}
+changes_requested() { send < "$documents/changes-requested.xml"; }
 
 re_review() { send <<'XML'
 <handoff>

@@ -4,6 +4,7 @@
 # Usage: baton serve --listen 127.0.0.1:4180 --no-runner &   then   examples/002.sh http://127.0.0.1:4180
 set -eu
 url=${1:-http://127.0.0.1:4180}
+documents=$(dirname "$0")/documents
 
 say() { printf '\n# %s\n' "$1"; }
 start() { curl -sS -X POST "$url/api/v1/runs" -H 'Content-Type: application/json' -d "{ \"story\": \"$1\", \"newStory\": true, \"workflow\": \"feature-phases\" }"; echo; }
@@ -85,29 +86,7 @@ testing() { send "$1" <<'JSON'
 JSON
 }
 
-blocked() { send "$1" <<'JSON'
-{
-  "agent": "frontend-developer",
-  "output_type": "implementation-blocked",
-  "timestamp": "2025-12-30T15:45:00Z",
-  "feature_directory": ".claude/.output/features/2025-12-30-dashboard",
-  "skills_invoked": ["gateway-frontend", "developing-with-tdd"],
-  "library_skills_read": [],
-  "source_files_verified": ["src/api/dashboard.ts:45-120"],
-  "status": "blocked",
-  "blocked_reason": "missing_requirements",
-  "attempted": [
-    "Searched for API specification in docs/",
-    "Checked existing endpoint patterns in src/api/",
-    "Reviewed Swagger/OpenAPI definitions"
-  ],
-  "handoff": {
-    "next_agent": null,
-    "context": "Dashboard metrics API endpoint not documented. Need specification for: response shape, pagination, filtering parameters."
-  }
-}
-JSON
-}
+blocked() { send "$1" < "$documents/blocked.json"; }
 
 say 'A feature: the first agent of the architecture gets it'
 start user-dashboard
@@ -121,7 +100,7 @@ implementation user-dashboard
 say 'Testing → Complete'
 testing user-dashboard
 
-say 'Blocked: nobody but a person has the missing requirements'
+say 'Blocked: only a person has the missing requirements'
 start metrics-api
 architecture metrics-api
 blocked metrics-api

@@ -43,13 +43,13 @@ pub struct HandoffSummary {
     pub attempt: u32,
     /// The label of the handoff that it continues.
     pub follows: Option<String>,
-    /// Null if it was lost in a recovery or is damaged. A list has the first 1,000 characters of it.
+    /// Null if it was lost in a recovery or is damaged. A list has at most 1,000 characters of it, and its end says so.
     pub reason: Option<String>,
     /// Only present if true: the handoff by itself (`/api/v1/handoffs/ID`) has the whole reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reason_truncated: bool,
     /// Why it was rejected, cancelled, superseded or timed out; for a question, the answer.
-    /// A list has the first 1,000 characters of it.
+    /// A list has at most 1,000 characters of it, and its end says so.
     pub ended_reason: Option<String>,
     /// Only present if true: the handoff by itself (`/api/v1/handoffs/ID`) has the whole text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -27,9 +27,9 @@ pub struct InboxItemDocument {
     pub kind: Option<GateKindWord>,
     /// The gate's name in the workflow; null if the workflow does not have the gate.
     pub name: Option<String>,
-    /// The question, or why the gate was opened.
+    /// The question, why the gate was opened, or why the last handoff before a loose baton ended.
     pub words: Option<String>,
-    /// The agent whose words these are; omitted if they are Baton's own.
+    /// The agent whose words these are; omitted if they are Baton's own, or an operator's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_by: Option<String>,
     /// What the person should look at, as the workflow has it.

@@ -57,7 +57,7 @@ pub struct AgentHandoff {
     pub timestamp: Timestamp,
     /// The title of the step that it went to; null if it went to none.
     pub step_name: Option<String>,
-    /// The first 1,000 characters of it. Null if it was lost in a recovery or is damaged.
+    /// At most 1,000 characters of it, and its end says so. Null if it was lost in a recovery or is damaged.
     pub reason: Option<String>,
     /// Only present if true: `/api/v1/handoffs/ID` has the whole reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -4,6 +4,7 @@ mod answers;
 mod documents;
 mod handoff;
 mod help;
+mod numbers;
 mod prompt;
 mod purpose;
 mod runner;
@@ -27,6 +28,7 @@ pub(crate) use self::handoff::{
     TakeArgs, Taken,
 };
 pub(crate) use self::help::{greeting, root};
+use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
 pub(crate) use self::runs::RunCommand;
@@ -211,7 +213,7 @@ pub(crate) enum CliCommand {
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// Start no agents
     #[arg(long)]
@@ -319,11 +321,11 @@ pub(crate) enum WorkflowCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewWorkflow {
-    /// The name of the new workflow
+    /// The name of the new workflow; asked for at a terminal
     #[arg(value_name = "NAME")]
-    pub(crate) name: String,
-    /// A step and the agent that does it, in order; once for each step
-    #[arg(long = "step", value_name = "STEP[=AGENT]", required = true)]
+    pub(crate) name: Option<String>,
+    /// A step and the agent that does it, in order; once for each step; asked for at a terminal
+    #[arg(long = "step", value_name = "STEP[=AGENT]")]
     pub(crate) steps: Vec<String>,
     /// The step that may send work back to the one before it
     #[arg(long, value_name = "STEP")]
@@ -342,10 +344,10 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seed"])]
     pub(crate) script: Option<String>,
     /// How many runs are drawn; one is shown whole
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number::<u32>(1..=1_000_000))]
     pub(crate) runs: u32,
     /// The same seed draws the same runs
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_number::<u64>(ANY))]
     pub(crate) seed: u64,
     /// The mode of the runs
     #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]

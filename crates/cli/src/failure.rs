@@ -81,7 +81,7 @@ pub(crate) enum Failure {
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
     Busy { by: String },
-    #[error("a server has the data ({url}); stop it first")]
+    #[error("a server has the data ({url}); stop it first, with Ctrl-C where it runs")]
     Served { url: String },
     #[error("no server has the data, so nothing can be seen live; `baton serve` starts one")]
     NoServer,
@@ -154,8 +154,8 @@ pub(crate) enum Failure {
 }
 
 /// A longer skeleton would push the problems off the screen.
-const MOST_SKELETON_LINES: usize = 40;
-const MOST_SKELETON_BYTES: usize = 4000;
+const MOST_SKELETON_LINES: usize = 20;
+const MOST_SKELETON_BYTES: usize = 1500;
 
 /// The exit codes, as the manual has them.
 const REFUSED: u8 = 1;
@@ -275,6 +275,17 @@ impl Failure {
         Vec::new()
     }
 
+    /// What to type next: the command's own advice, else where the names are listed.
+    fn hint(&self) -> Option<&str> {
+        let Failure::Refused { problem, hint, .. } = self else { return None };
+        let listed = match &*problem.code {
+            "no_such_handoff" => Some("`baton handoff list --all` lists all handoffs"),
+            "no_such_run" => Some("`baton run list --all` lists all runs"),
+            _ => None,
+        };
+        hint.as_deref().or(listed)
+    }
+
     /// What would pass, where a package was refused: the whole of it, or of a long one the parts that
     /// change.
     fn correction(&self) -> Option<String> {
@@ -381,7 +392,7 @@ pub(crate) fn report(failure: &Failure, format: OutputFormat) -> ExitCode {
         OutputFormat::Table => {
             error_line(&failure.to_string(), failure.code());
             problem_lines(&failure.details());
-            if let Failure::Refused { hint: Some(hint), .. } = failure {
+            if let Some(hint) = failure.hint() {
                 hint_line(hint);
             }
             if let Some(correction) = failure.correction() {

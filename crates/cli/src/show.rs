@@ -23,6 +23,7 @@ pub(crate) use messages::messages;
 pub(crate) use output::{
     answer, answer_as, answer_document, answer_json, answer_json_line, answer_lines, answer_text,
     confirmed, error_line, hint_line, note, note_json, note_text, pretty, problem_lines,
+    typed_line,
 };
 pub(crate) use pasted::{pasted, remember_place};
 pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};

@@ -64,11 +64,15 @@ mod page_scenarios;
 #[cfg(test)]
 mod passed_scenarios;
 #[cfg(test)]
+mod portrait_scenarios;
+#[cfg(test)]
 mod project;
 #[cfg(test)]
 mod question_scenarios;
 #[cfg(test)]
 mod records;
+#[cfg(test)]
+mod records_of_detours;
 #[cfg(test)]
 mod records_of_gates;
 #[cfg(test)]
@@ -86,6 +90,7 @@ mod states;
 #[cfg(test)]
 mod tables;
 #[cfg(test)]
+mod template_scenarios;
 mod trouble_scenarios;
 
 use std::collections::BTreeMap;

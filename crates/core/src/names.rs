@@ -276,9 +276,21 @@ impl Reason {
         if text.is_empty() { None } else { Some(Self(text)) }
     }
 
-    /// The beginning of a reason, for lists; `None` where that is all of it.
-    pub fn excerpt(text: &str) -> Option<&str> {
-        text.char_indices().nth(Self::SHOWN_CHARS).map(|(end, _)| &text[..end])
+    /// The beginning of a reason, for lists; `None` where that is all of it. It ends between two words
+    /// where it can, and its end says that it is cut: not every reader looks at a flag beside it.
+    pub fn excerpt(text: &str) -> Option<String> {
+        const CUT: &str = " … [cut here: the handoff by itself has the whole text]";
+        /// A longer word is cut, for example an address.
+        const LONGEST_WORD: usize = 100;
+        text.char_indices().nth(Self::SHOWN_CHARS)?;
+        let n_chars = Self::SHOWN_CHARS - CUT.chars().count();
+        let (end, _) = text.char_indices().nth(n_chars)?;
+        let is_between = text[end..].starts_with(char::is_whitespace);
+        let is_in_word = |it: char| !is_between && !it.is_whitespace();
+        let word_end = text[..end].trim_end_matches(is_in_word).trim_end().len();
+        let is_near = text[word_end..end].chars().count() <= LONGEST_WORD;
+        let end = if word_end > 0 && is_near { word_end } else { end };
+        Some(format!("{}{CUT}", &text[..end]))
     }
 }
 
@@ -449,8 +461,30 @@ mod tests {
         assert!(cut.as_str().len() <= Reason::MOST_BYTES, "{}", cut.as_str().len());
         assert!(cut.as_str().ends_with("é … [cut here: the package has the whole text]"));
         assert!(Reason::parse(cut.as_str()).is_ok());
+    }
+
+    #[test]
+    fn the_excerpt_of_a_reason_ends_between_words_and_says_that_it_is_cut() {
+        const CUT: &str = " … [cut here: the handoff by itself has the whole text]";
+        let fits = Reason::SHOWN_CHARS - CUT.chars().count();
         assert_eq!(Reason::excerpt(&"é".repeat(1000)), None);
-        assert_eq!(Reason::excerpt(&"é".repeat(1001)), Some("é".repeat(1000).as_str()));
+        // One word longer than any real one.
+        let excerpt = Reason::excerpt(&"é".repeat(1001)).unwrap();
+        assert_eq!(excerpt, "é".repeat(fits) + CUT);
+        assert_eq!(excerpt.chars().count(), Reason::SHOWN_CHARS);
+        // Wherever the limit falls, no word is cut.
+        for n_before in 0..8 {
+            let text = "x".repeat(n_before) + &" seven_7".repeat(200);
+            let excerpt = Reason::excerpt(&text).unwrap();
+            let words = excerpt.strip_suffix(CUT).unwrap();
+            assert!(words.ends_with("seven_7"), "{n_before}: {words}");
+            assert!(text.starts_with(words), "{n_before}");
+            let n_chars = excerpt.chars().count();
+            assert!(
+                (Reason::SHOWN_CHARS - 8..=Reason::SHOWN_CHARS).contains(&n_chars),
+                "{n_chars}"
+            );
+        }
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub enum EngineError {
         known: String,
     },
     #[error(
-        "`{workflow}` asks nobody in the mode `{}`: none of its edges has it in `ask_in`; its modes: {known}",
+        "`{workflow}` has no mode `{}`: none of its edges has it in `ask_in`; its modes: {known}",
         mode.name()
     )]
     NoSuchMode {

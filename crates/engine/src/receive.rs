@@ -4,7 +4,7 @@
 //! from the document. Nothing is guessed: an ambiguous document is refused with the choices.
 
 use baton_core::acknowledgement::Acknowledgement;
-use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token};
+use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token, Way};
 use baton_core::contract::Profile;
 use baton_core::document::kind::DocumentKind;
 use baton_core::document::request::{PipelineRequest, RequestAction};
@@ -34,6 +34,8 @@ pub struct DocumentHints {
     pub agent: Option<AgentId>,
     /// The receiver; overrides the document's suggestion.
     pub to: Option<AgentId>,
+    /// The document is a part of the work that goes this way, to `to` or the receiver that it names.
+    pub way: Option<Way>,
     /// The sender's fencing token.
     pub fence: Option<u32>,
     /// For an acknowledgement.
@@ -79,8 +81,11 @@ impl Engine {
             });
         }
         let view = View::of(&package.document);
-        let is_note = view.claim.as_ref().is_some_and(|it| it.meaning == Meaning::UnderWay);
-        let is_acknowledgement = matches!(view.kind, DocumentKind::Acknowledgement(_));
+        // A caller that says which way the document goes wants it handed over, whatever it reads like.
+        let is_open = hints.way.is_none();
+        let is_under_way = view.claim.as_ref().is_some_and(|it| it.meaning == Meaning::UnderWay);
+        let is_note = is_open && is_under_way;
+        let is_acknowledgement = is_open && matches!(view.kind, DocumentKind::Acknowledgement(_));
         // The first request may have changed what the document would mean now.
         let outcome = match self.repeated(caller).await? {
             Some(outcome) => outcome,
@@ -146,6 +151,11 @@ impl Engine {
             let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: no_end(view) })?;
             return self.end_step(caller, package, view, hints, outcome).await;
         };
+        // What a part asks for is no end of a step, whatever its status.
+        let outcome = match hints.way {
+            Some(Way::Delegation | Way::Escalation) => None,
+            Some(Way::Return | Way::Sequential) | None => outcome,
+        };
         let within = self.meant(view, hints).await?;
         self.is_at_hand(&within, hints).await?;
         let (from, token) = self.sender(&within, view, hints).await?;
@@ -156,7 +166,7 @@ impl Engine {
             outcome,
             reason: reason_of(view)?,
             supersedes: None,
-            way: None,
+            way: hints.way,
             token,
             profile: hints.profile,
         };

@@ -29,7 +29,7 @@ pub struct PipelineRow {
     pub reason: Option<String>,
     /// Why it was rejected, timed out or cancelled; of a question, the answer.
     pub ended_reason: Option<String>,
-    /// Only present if true: `reason` is the first 1,000 characters; `/api/v1/handoffs/ID` has all of it.
+    /// Only present if true: `reason` is its beginning, and ends with words that say so; `/api/v1/handoffs/ID` has all of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reason_truncated: bool,
     /// The same of `rejection_reason` and `ended_reason`.

@@ -4,6 +4,8 @@ use baton_core::package::Format;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::numbers::whole_number;
+
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// The file with the document; `-` for stdin
@@ -34,7 +36,7 @@ pub(crate) struct Lint {
     #[arg(long, value_name = "RULE=REASON")]
     pub(crate) silence: Vec<String>,
     /// Fail below this score [default: as the project says]
-    #[arg(long, value_name = "0-100", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "0-100", value_parser = whole_number::<u8>(0..=100))]
     pub(crate) min_score: Option<u8>,
     /// Do not look at the files that they name: those claims stay unverified
     #[arg(long)]

@@ -4,6 +4,7 @@ use baton_core::package::Format;
 use clap::{Args, Subcommand};
 
 use super::documents::format;
+use super::numbers::{ANY, whole_number};
 use super::{By, ProfileArg, Which, WriteArgs};
 
 #[derive(Debug, Subcommand)]
@@ -30,7 +31,7 @@ pub(crate) enum HandoffCommand {
         #[command(flatten)]
         which: Which,
         /// The fencing token that `accept --lease` printed
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = whole_number::<u32>(ANY))]
         fence: u32,
     },
     /// Ask the sender something before going on
@@ -195,7 +196,7 @@ pub(crate) struct Taken {
     #[arg(long, value_name = "TEXT")]
     pub(crate) acknowledgement: Option<String>,
     /// Promise a `heartbeat` at least this often; without one, the work is offered again
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole_number::<u32>(1..=3600))]
     pub(crate) lease: Option<u32>,
     #[command(flatten)]
     pub(crate) by: By,
@@ -291,7 +292,7 @@ pub(crate) struct PartArgs {
 #[derive(Debug, Args)]
 pub(crate) struct FenceArgs {
     /// The fencing token that `accept --lease` printed: refused if the lease was lost since
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(ANY))]
     pub(crate) fence: Option<u32>,
 }
 
@@ -316,9 +317,9 @@ pub(crate) struct HandoffList {
     #[arg(long)]
     pub(crate) all: bool,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole_number::<u32>(1..=500))]
     pub(crate) limit: u32,
     /// Only handoffs with a higher number
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 0, value_name = "NUMBER", value_parser = whole_number::<u64>(ANY))]
     pub(crate) after: u64,
 }

@@ -3,6 +3,7 @@
 use baton_core::agent::AgentInterface;
 use clap::Args;
 
+use super::numbers::{ANY, whole_number};
 use super::{Which, one_of_described};
 
 #[derive(Debug, Args)]
@@ -13,7 +14,7 @@ pub(crate) struct PromptArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// How long it may be; the least important is left out first, and it says so
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = whole_number::<u32>(ANY))]
     pub(crate) budget: Option<u32>,
     /// How the agent speaks to Baton [default: curl with --url, else cli]
     #[arg(long, value_parser = one_of_described(FACES))]

@@ -143,18 +143,19 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
 
 /// Writes a workflow that the check takes, and says what is missing before it can be used.
 fn make(project: &Project, asked: &args::NewWorkflow) -> Result<(), Failure> {
-    let text = new::text(asked)?;
+    let plan = new::plan(asked)?;
+    let text = plan.text();
+    let name = plan.name.as_str();
     // What it would be refused for is told before there is a file.
-    parsed(Path::new("the new workflow"), workflow_file::parse_file(&asked.name, &text))?;
+    parsed(Path::new("the new workflow"), workflow_file::parse_file(name, &text))?;
     let folder = project.dir.make_dirs(format!("{FOLDER}/workflows"), FileMode::Shared)?;
-    let file = format!("{}.yaml", asked.name);
+    let file = format!("{name}.yaml");
     let path = folder.path().join(&file);
     write_new(&folder, Path::new(&file), &text)?;
     show::answer(&format!(
-        "wrote {}\n\n`baton workflow check {}` says what is missing, `baton agent new AGENT` makes an \
+        "wrote {}\n\n`baton workflow check {name}` says what is missing, `baton agent new AGENT` makes an \
          agent",
-        path.display(),
-        asked.name
+        path.display()
     ));
     Ok(())
 }

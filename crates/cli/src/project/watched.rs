@@ -153,6 +153,35 @@ mod tests {
         catalog.workflow(&name).ok().map(|it| it.workflow.title.clone())
     }
 
+    /// Half of a workflow that rests cannot be told from a whole one: it is used, and only until the
+    /// rest of it is written.
+    #[test]
+    fn a_file_that_rests_half_written_while_a_server_starts_counts_until_it_is_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(WORKFLOW_FOLDER);
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("late.yaml");
+        fs::write(&file, HALF).unwrap();
+        let at = |root: &Path| {
+            let dir = Dir::open(root).unwrap();
+            WatchedFiles::at(dir, ProjectFile::default(), Box::new(|| {}))
+        };
+        let (watched, catalog) = at(root.path());
+        assert_eq!(title(&catalog).as_deref(), Some("Late"));
+        fs::write(&file, WHOLE).unwrap();
+        let catalog = watched.changed().expect("the rest of it was written");
+        assert_eq!(title(&catalog).as_deref(), Some("Whole"));
+        // A half that is no workflow is left out with the reason, and then used like any other.
+        fs::write(&file, &WHOLE[..WHOLE.len() / 2]).unwrap();
+        let (watched, catalog) = at(root.path());
+        assert_eq!(title(&catalog), None);
+        assert_eq!(catalog.left_out().len(), 1, "{:?}", catalog.left_out());
+        fs::write(&file, WHOLE).unwrap();
+        let catalog = watched.changed().expect("the rest of it was written");
+        assert_eq!(title(&catalog).as_deref(), Some("Whole"));
+        assert!(catalog.left_out().is_empty(), "{:?}", catalog.left_out());
+    }
+
     #[test]
     fn a_file_that_changes_between_two_looks_is_not_used() {
         let root = tempfile::tempdir().unwrap();

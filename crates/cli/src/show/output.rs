@@ -89,13 +89,20 @@ pub(crate) fn hint_line(hint: &str) {
 
 /// Asks a person at a terminal; the answer is no unless it is yes. `None` where there is no terminal.
 pub(crate) fn confirmed(question: &str) -> Option<bool> {
+    let answer = typed_line(&format!("{question} [y/N]"))?;
+    Some(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Asks a person at a terminal for a line; it is empty where nothing was typed. `None` where there is no
+/// terminal.
+pub(crate) fn typed_line(question: &str) -> Option<String> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return None;
     }
-    anstream::eprint!("{} [y/N] ", visible(question));
+    anstream::eprint!("{} ", visible(question));
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line);
-    Some(read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+    Some(if read.is_ok() { line.trim().to_owned() } else { String::new() })
 }
 
 /// What a verbatim text is: it decides how a control character is spelled on a terminal.

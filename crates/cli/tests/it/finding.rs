@@ -152,7 +152,8 @@ fn what_works_on_the_data_itself_works_beside_a_server_or_says_why_not() {
     let well = project.ok(&["doctor"]);
     assert!(well.contains(&format!("✔ a server has the data: {}", server.url)), "{well}");
     assert!(well.contains("✔ 1 run and 2 events"), "{well}");
-    let busy = format!("a server has the data ({}); stop it first", server.url);
+    let busy =
+        format!("a server has the data ({}); stop it first, with Ctrl-C where it runs", server.url);
     project.fails(&["restore", "copy.db", "--replace"], 5, &busy);
     project.fails(&["serve", "--listen", "127.0.0.1:0"], 5, &busy);
     for args in [&["verify"][..], &["doctor"], &["restore", "copy.db"], &["agent", "list"]] {

@@ -243,3 +243,66 @@ fn a_loose_baton_is_shown_with_what_to_type() {
     assert!(project.ok(&["status"]).contains("offered to analyst with HO-002"));
     assert_eq!(project.json(&["inbox"])["items"].as_array().unwrap().len(), 0);
 }
+
+/// The inbox says how the last handoff ended and why, and how often the work was offered again.
+#[test]
+fn a_loose_baton_is_shown_with_the_words_of_its_end_and_every_new_offer() {
+    let project = Project::started();
+    let waits = || project.json(&["inbox"])["items"][0].clone();
+    project.ok(&["handoff", "cancel", "1", "--reason", "too early"]);
+    let item = waits();
+    assert_eq!(item["words"], "too early");
+    assert_eq!(item.get("wordsBy"), None, "an operator's words are no agent's");
+    let why = "The baton lies loose at orchestrator: HO-001 to analyst was cancelled, and no agent \
+               has the work";
+    assert_eq!(item["why"], why);
+    assert!(!project.ok(&["run", "show", "1"]).contains("offered again"));
+    project.ok(&["run", "start", "s1"]);
+    project.ok(&["handoff", "timeout", "2", "--reason", "no answer for a day"]);
+    let item = waits();
+    assert_eq!(item["words"], "no answer for a day");
+    let why = item["why"].as_str().unwrap();
+    assert!(why.contains("HO-002 to analyst timed out"), "{why}");
+    assert!(why.ends_with("; the orchestrator has offered it again once"), "{why}");
+    assert!(project.ok(&["inbox"]).contains("no answer for a day"));
+    assert!(project.ok(&["run", "show", "1"]).contains("once, by the orchestrator"));
+    project.ok(&["run", "start", "s1"]);
+    project.ok(&["handoff", "timeout", "3"]);
+    let item = waits();
+    assert_eq!(item["words"], serde_json::Value::Null, "nothing was said");
+    let why = item["why"].as_str().unwrap();
+    assert!(why.ends_with("; the orchestrator has offered it again 2 times"), "{why}");
+    assert!(project.ok(&["run", "show", "1"]).contains("2 times, by the orchestrator"));
+}
+
+/// A name that does not exist, a number that is none: the answer says what to type.
+#[test]
+fn a_slip_in_a_name_or_a_number_is_answered_with_what_to_type() {
+    let project = Project::started();
+    for (args, code, words) in [
+        (&["handoff", "accept", "9"][..], 3, "`baton handoff list --all` lists all handoffs"),
+        (&["run", "show", "nope"], 3, "`baton run list --all` lists all runs"),
+        (&["prompt", "1", "--budget", "abc"], 2, "give a whole number, such as 12"),
+        (&["handoff", "list", "--limit", "0"], 2, "give a whole number from 1 to 500"),
+        (&["handoff", "accept", "1", "--lease", "1h"], 2, "give a whole number from 1 to 3600"),
+        (&["serve", "--listen", "nonsense"], 2, "such as 127.0.0.1:4180"),
+    ] {
+        project.fails(args, code, words);
+    }
+}
+
+#[test]
+fn a_table_names_the_agent_for_which_a_person_is_asked() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    let blocked = r#"{"reason":"the tracker does not answer","blockers":["no access to the tracker"],"attempted":["asked for access twice"]}"#;
+    project.ok(&["handoff", "complete", "1", "--outcome", "blocked", "--payload", blocked]);
+    for args in [&["handoff", "list", "--all"][..], &["run", "show", "1"]] {
+        let table = project.ok(args);
+        assert!(table.contains("orchestrator → human, for analyst"), "{table}");
+        assert!(table.contains("orchestrator → analyst "), "{table}");
+    }
+    // Its handoff to the blocked agent is not in this list, and the question stands alone.
+    let open = project.ok(&["handoff", "list"]);
+    assert!(open.contains("orchestrator → human"), "{open}");
+}

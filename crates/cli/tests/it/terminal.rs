@@ -108,3 +108,31 @@ fn finish(project: &Project) {
         project.ok(&["done", "--profile", "lenient"]);
     }
 }
+
+#[test]
+fn a_new_workflow_asks_for_what_the_options_leave_open() {
+    let project = Project::new();
+    // The second line is no step: it is asked for again.
+    let keys = "hotfix\nA B\nfix=implementer\ncheck=reviewer\n\ncheck\n";
+    let (seen, code) = at_terminal(&project, 100, &["workflow", "new"], keys);
+    assert_eq!(code, 0, "{seen}");
+    for question in ["Name of the workflow", "Step 1 and its agent", "Step 2: [no more]"] {
+        assert!(seen.contains(question), "{question}: {seen}");
+    }
+    let read = |name: &str| {
+        let path = project.path().join(format!(".baton/workflows/{name}.yaml"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    let options =
+        ["workflow", "new", "same", "--step", "fix=implementer", "--step", "check=reviewer"];
+    project.ok(&[&options[..], &["--review", "check"]].concat());
+    assert_eq!(read("hotfix").replace("hotfix", "same"), read("same"));
+    // Options that say enough are not asked about, also at a terminal.
+    let (seen, code) =
+        at_terminal(&project, 100, &["workflow", "new", "one", "--step", "fix=implementer"], "");
+    assert!(code == 0 && !seen.contains("Step") && !seen.contains("Which"), "{code}: {seen}");
+    // Without a terminal it says what to type.
+    for args in [&["workflow", "new"][..], &["workflow", "new", "x"]] {
+        project.fails(args, 2, "`baton workflow new NAME --step STEP=AGENT`");
+    }
+}

@@ -101,7 +101,7 @@ fn a_script_answers_for_the_person_and_a_mode_asks_one() {
     assert!(path.contains("human approve → architect"), "{path}");
     assert!(path.contains("aborted"), "{path}");
     let pipeline = ["workflow", "simulate", "story-pipeline", "--mode", "supervised"];
-    project.fails(&pipeline, 2, "asks nobody in the mode `supervised`");
+    project.fails(&pipeline, 2, "has no mode `supervised`");
 }
 
 #[test]
@@ -324,6 +324,6 @@ fn what_is_wrong_with_a_workflow_is_found_at_its_line() {
         - line 43, column 3: steps.testing.agent: `backend-tester` does not say that it accepts `metadata`; it comes with Baton: `baton agent new backend-tester` makes one of your own [not_accepted]
         - line 28, column 1: steps: no step has `success: complete`, so no run could ever end [no_end]
         - line 41, column 63: steps.implementation.on.success.ask_in: cannot be `autonomous`; known: `semi-autonomous`, `supervised` [wrong_value]
-        - line 49, column 61: steps.testing.on.failure.ask_below: a way back asks nobody: a person is asked when it is taken too often [gate_on_back]
+        - line 49, column 61: steps.testing.on.failure.ask_below: a way back has no gate: a person is asked when it is taken too often [gate_on_back]
         - line 41, column 66: steps.implementation.on.success.ask_below: must be a number, such as 0.7 [not_a_number]"#]].assert_eq(&found.join("\n"));
 }

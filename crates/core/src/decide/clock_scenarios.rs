@@ -196,3 +196,53 @@ fn a_returned_handoff_goes_from_the_late_receiver_to_the_sender() {
     tester.does(&Command::Expire { handoff: HandoffNo(4) });
     assert_eq!(tester.shows(), "HO-005 reviewer→implementer pending; offered");
 }
+
+/// The way back leads to a step behind a gate that the work has not passed again: it stays where it is.
+#[test]
+fn an_expired_handoff_does_not_go_back_behind_a_gate() {
+    let mut workflow = pipeline();
+    workflow.steps[0].edges[0].gate = Some(crate::workflow::EdgeGate {
+        kind: crate::gate::GateKind::Blocking,
+        name: "Before the work".to_owned(),
+        items: Vec::new(),
+        options: Vec::new(),
+        checks: Vec::new(),
+    });
+    // A way around the gate leads to the review, and from there none back.
+    workflow.steps[0].edges.push(to("review"));
+    workflow.steps[2].edges.truncate(1);
+    let expiry = Expiry { after: SignedDuration::from_mins(20), then: OnExpire::Return };
+    workflow.steps[2].expiry = Some(expiry);
+    let first = create("orchestrator", "analyst", story());
+    let offered = || {
+        let mut tester = Tester::begun_in(workflow.clone(), &first).unwrap();
+        tester.hands("analyst", "implementer", plan());
+        tester.answers(2, crate::gate::Answer::Approve);
+        tester.accepts(3);
+        tester.hands("implementer", "reviewer", nothing());
+        tester.does(&time_out(4));
+        tester
+    };
+    let start = crate::command::Command::StartAt(crate::command::StartAt {
+        step: crate::names::StepId::parse("review").unwrap(),
+        to: None,
+        package: sent(nothing()),
+        reason: reason("it is built"),
+        by: crate::names::Principal::parse("ada").unwrap(),
+    });
+    for (goes_back_first, expected) in
+        [(false, "HO-006 reviewer→implementer pending; offered"), (true, "nothing open; loose")]
+    {
+        let mut tester = offered();
+        if goes_back_first {
+            tester.does(&goto("analyze"));
+            tester.accepts(5);
+            tester.does(&time_out(5));
+        }
+        tester.does(&start);
+        tester.wait(21);
+        let no = tester.run.n_handoffs;
+        tester.does(&Command::Expire { handoff: HandoffNo(no) });
+        assert_eq!(tester.shows(), expected);
+    }
+}

@@ -64,7 +64,6 @@ fn to_resolver(detour: Detour, agent: AgentId, follows: Option<HandoffNo>) -> Of
         // The blocked agent answers what the resolver asks.
         reject_to: Some(detour.blocked().clone()),
         follows,
-        has_lost_lease: false,
         detour: Some(Box::new(detour.clone())),
         ..Offer::new(orchestrator(), to, detour.gate.package)
     }

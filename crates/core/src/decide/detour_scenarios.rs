@@ -18,7 +18,7 @@ use crate::workflow::{BlockerRouting, OnExpire, Place, Resolver, ResolverRow, Wo
 
 /// Security goes to the reviewer, architecture to the analyst, tests to the blocked agent itself,
 /// the rest to a person.
-fn routed() -> Workflow {
+pub(super) fn routed() -> Workflow {
     let row = |reason: &str, to: &str| ResolverRow {
         reason: reason.to_owned(),
         resolvers: vec![Resolver { domain: None, agent: agent(to) }],
@@ -35,14 +35,14 @@ fn routed() -> Workflow {
 }
 
 /// The implementer holds `HO-002`, with the analyst's plan.
-fn at_work() -> Tester {
+pub(super) fn at_work() -> Tester {
     let mut tester = begun(routed(), "analyst");
     tester.hands("analyst", "implementer", plan());
     tester.accepts(2);
     tester
 }
 
-fn blocked(reason: &str) -> Node {
+pub(super) fn blocked(reason: &str) -> Node {
     let attempted = Node::List(vec![Node::text("read the design")]);
     Node::map([
         ("blocked_reason", Node::text(reason)),
@@ -51,7 +51,7 @@ fn blocked(reason: &str) -> Node {
     ])
 }
 
-fn resolution() -> Node {
+pub(super) fn resolution() -> Node {
     Node::map([("resolution", Node::text("keep it in the server's session"))])
 }
 
@@ -268,7 +268,7 @@ fn a_detour_that_nobody_takes_in_time_follows_the_workflow() {
     }
 }
 
-fn reroute(to: &str) -> Command {
+pub(super) fn reroute(to: &str) -> Command {
     Command::Reroute(Reroute {
         to: agent(to),
         cause: RerouteCause::MajorDecision,

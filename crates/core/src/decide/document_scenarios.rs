@@ -74,6 +74,33 @@ fn the_next_phase_picks_among_the_edges() {
     }
 }
 
+/// A phase goes by the id of its step or by the name of the work there; the end goes by `complete`.
+#[test]
+fn a_phase_is_named_by_its_step_or_its_work_and_the_end_by_a_word_of_its_own() {
+    let named = || {
+        let mut workflow = phases();
+        workflow.steps[1].phase = "build".to_owned();
+        workflow
+    };
+    let next =
+        |phase: &str| finish(block("x", Node::text(phase), Node::Null), None, Profile::Lenient);
+    for phase in ["implementation", "Implementation", "build", "BUILD"] {
+        assert_eq!(receiver(&mut at_analyze(named()), &next(phase)), "implementer", "{phase}");
+    }
+    let at_testing = || {
+        let mut tester = at_analyze(phases());
+        tester.does(&next("testing"));
+        tester.accepts(2);
+        tester
+    };
+    let last = |phase: &str| {
+        let Command::Complete(it) = next(phase) else { unreachable!() };
+        Command::Complete(Complete { handoff: HandoffNo(2), ..it })
+    };
+    assert!(at_testing().tries(&last("complete")).unwrap().run.current().is_none());
+    assert_eq!(at_testing().tries(&last("implementation")).unwrap_err().code(), "wrong_phase");
+}
+
 #[track_caller]
 fn check_phase(command: &Command, expected: &str) {
     let refusal = at_analyze(phases()).tries(command).unwrap_err();
@@ -137,6 +164,12 @@ fn a_phase_that_the_run_is_not_at_is_told_and_in_strict_refused() {
     };
     let hand = |phase: &str, profile| finish(says(phase), Some("reviewer"), profile);
     let decision = at_analyze(phases()).does(&hand("implementation", Profile::Lenient));
+    assert_eq!(tells(decision), ["stale_workflow_state phase"]);
+    // A block that names only its own phase is looked at too.
+    let Node::Map(mut members) = says("implementation") else { unreachable!() };
+    members.retain(|(key, _)| key != "handoff");
+    let alone = finish(Node::Map(members), Some("reviewer"), Profile::Lenient);
+    let decision = at_analyze(phases()).does(&alone);
     assert_eq!(tells(decision), ["stale_workflow_state phase"]);
     let refusal = at_analyze(phases()).tries(&hand("implementation", Profile::Strict)).unwrap_err();
     assert_eq!(refusal.code(), "lint");
@@ -261,6 +294,19 @@ fn an_acknowledgement_names_the_sender_and_no_other() {
     let refusal = Tester::started().tries(&acknowledge(from("reviewer"), &story())).unwrap_err();
     assert_eq!(refusal.code(), "not_the_sender");
     Tester::started().does(&acknowledge(from("orchestrator"), &story()));
+    // Work that another agent offers again has two senders: that one, and the one of the work in it.
+    let offered_again = || {
+        let mut tester = at_analyze(super::fixture::pipeline());
+        tester.hands("analyst", "implementer", plan());
+        tester.does(&super::fixture::time_out(2));
+        tester.hands("orchestrator", "implementer", plan());
+        tester
+    };
+    for (name, is_sender) in [("orchestrator", true), ("analyst", true), ("reviewer", false)] {
+        let Command::Accept(accept) = acknowledge(from(name), &plan()) else { unreachable!() };
+        let command = Command::Accept(Accept { handoff: HandoffNo(3), ..accept });
+        assert_eq!(offered_again().tries(&command).is_ok(), is_sender, "{name}");
+    }
 }
 
 #[test]
@@ -299,4 +345,16 @@ fn a_template_for_blocked_work_says_what_the_implied_contract_asks_for() {
     }
     let other = template(must("implied/error", "owner"), Outcome::Blocked);
     assert_eq!(other.member("owner"), None);
+}
+
+#[test]
+fn an_error_is_handed_over_with_what_its_contract_misses() {
+    let mut tester = at_analyze(super::fixture::pipeline());
+    let Contract { name, must, .. } = must("implied/error", "error.suggested_action");
+    tester.implied = vec![Contract { name, must: Vec::new(), should: must }];
+    let error = Node::map([("message", Node::text("no disk")), ("type", Node::text("IoError"))]);
+    let document = Node::map([("error", error)]);
+    let decision = tester.does(&Command::Create(create("analyst", "orchestrator", document)));
+    let told = &super::scenarios::created(&decision).warnings;
+    assert!(told.iter().any(|it| it.contains("error.suggested_action")), "{told:?}");
 }

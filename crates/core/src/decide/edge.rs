@@ -188,7 +188,7 @@ pub(super) fn stuck_template(
     min_score: Option<u8>,
     outcome: Option<Outcome>,
 ) -> Node {
-    let facts = Facts { parties: Parties::Known, ..Facts::default() };
+    let facts = Facts::default();
     let rules = PackageRules {
         contract: way.and_then(|it| implied(ground, it, &skeleton::stuck_template())),
         facts: &facts,

@@ -55,7 +55,7 @@ pub(super) struct Tester {
     pub(super) now: Timestamp,
     pub(super) profile: Profile,
     pub(super) workflow: Workflow,
-    agents: Agents,
+    pub(super) agents: Agents,
     fresh: Counter,
     pub(super) lint: Settings,
     /// Contracts for the ways that the workflow does not declare.

@@ -7,9 +7,9 @@ use super::fixture::*;
 use super::scenarios::{check, check_refused};
 use crate::command::Command;
 use crate::document::{Node, Number};
-use crate::gate::{Answer, GateCause};
+use crate::gate::{Answer, GateCause, GateKind};
 use crate::outcome::Outcome;
-use crate::workflow::{ApprovalThreshold, Mode, Workflow};
+use crate::workflow::{ApprovalThreshold, EdgeGate, Mode, Workflow};
 
 fn asking() -> Workflow {
     let mut workflow = pipeline();
@@ -93,6 +93,27 @@ fn work_below_the_threshold_goes_on_only_by_a_persons_word() {
     let mut tester = begun(unsure(), "analyst");
     tester.hands("analyst", "implementer", plan());
     assert!(tester.run.gate().is_none(), "a package without the field counts as sure");
+}
+
+/// A gate at which a person decides anyway asks once; an advisory one would let the work go on.
+#[test]
+fn an_unsure_sender_is_stopped_once_at_a_gate_of_any_kind() {
+    for (kind, cause) in
+        [(GateKind::Blocking, GateCause::Declared), (GateKind::Advisory, GateCause::Confidence)]
+    {
+        let mut workflow = unsure();
+        workflow.steps[0].edges[0].gate = Some(EdgeGate {
+            kind,
+            name: "Before the work".to_owned(),
+            items: Vec::new(),
+            options: Vec::new(),
+            checks: Vec::new(),
+        });
+        let mut tester = begun(workflow, "analyst");
+        tester.hands("analyst", "implementer", sure_of("0.5"));
+        let (_, asked) = gate(&tester);
+        assert_eq!((asked.cause, asked.kind), (cause, GateKind::Blocking), "{kind:?}");
+    }
 }
 
 #[test]

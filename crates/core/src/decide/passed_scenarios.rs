@@ -6,13 +6,15 @@ use super::First;
 use super::fixture::*;
 use super::project::*;
 use super::scenarios::at_review;
+use crate::agent::Agent;
 use crate::command::{Command, Create, GateAnswer, StartAt};
 use crate::event::{Event, GateEvent};
 use crate::evidence::Verdict;
 use crate::gate::{Answer, GateCause};
-use crate::names::{Principal, StepId};
+use crate::names::{AgentId, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
+use crate::registry::Agents;
 use crate::run::HandoffNo;
 
 fn hands(from: &str, to: &str) -> Command {
@@ -55,6 +57,18 @@ fn an_agent_of_the_workflow_opens_no_gate_and_goes_past_none_under_its_own_name(
         assert_eq!(tester.tries(&goto).unwrap_err().code(), "not_a_person");
     }
     assert_eq!(passed(&tester), Vec::<String>::new());
+    // Each name of an agent is its own: the id, and the name that it is shown by.
+    let id = AgentId::parse("specification").unwrap();
+    let shown = Agent { name: "Sam Writer".to_owned(), ..Agent::unknown(id) };
+    tester.agents = Agents::new([shown]);
+    for name in ["specification", "sam-writer"] {
+        let refusal = tester.tries(&answer(name, Answer::Approve)).unwrap_err();
+        assert_eq!(refusal.code(), "not_a_person", "{name}: {refusal}");
+    }
+    // The parties of a gate that stand for people and operators are no agents.
+    for name in ["human", "orchestrator"] {
+        assert!(tester.would(&answer(name, Answer::Approve)).is_ok(), "{name}");
+    }
     tester.does(&answer("ada", Answer::Approve));
     assert_eq!(passed(&tester), ["specification→architecture"]);
 }

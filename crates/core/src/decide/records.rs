@@ -302,7 +302,16 @@ fn superseded() -> Vec<Case> {
     let mut reoffered = reviewing();
     reoffered.does(&time_out(3));
     reoffered.hands("orchestrator", "reviewer", nothing());
+    let mut released = begun(checked_pipeline());
+    released.accepts(1);
+    released.does(&release(1));
+    let released_no = released.run.n_handoffs;
     vec![
+        (
+            "the orchestrator replaces what its receiver has held and given back",
+            released,
+            supersede(released_no, create("orchestrator", "analyst", story())),
+        ),
         (
             "the orchestrator replaces what it offered",
             reoffered,
@@ -340,6 +349,10 @@ fn superseded_parts() -> Vec<Case> {
     part_back.hands("helper", "implementer", draft_plan("the part"));
     let mut failed_part = helping();
     failed_part.completes(3, Outcome::Failure, note("no idea"));
+    let mut asked_back = helping();
+    asked_back.hands("helper", "implementer", draft_plan("the part"));
+    asked_back.does(&clarify(4, "which part?"));
+    asked_back.does(&reply(5, "the second"));
     vec![
         (
             "a caller replaces a part",
@@ -350,6 +363,11 @@ fn superseded_parts() -> Vec<Case> {
             "a delegate replaces its result",
             part_back,
             supersede(4, create("helper", "implementer", draft_plan("the whole part"))),
+        ),
+        (
+            "a delegate replaces a result that it was asked about",
+            asked_back,
+            supersede(4, create("helper", "implementer", draft_plan("the second part"))),
         ),
         (
             "a delegate replaces a failed result",

@@ -328,3 +328,21 @@ fn findings_are_a_set_whatever_their_order_and_case() {
     tester.hands("reviewer", "implementer", review(other));
     assert!(tester.run.gate().is_none());
 }
+
+/// The sender of a return has the work again where it takes the return back; where an operator does,
+/// the work stays its receiver's.
+#[test]
+fn a_return_that_is_cancelled_leaves_the_work_with_the_party_that_it_is_for() {
+    for (by, at) in
+        [(Some("reviewer"), "review"), (Some("orchestrator"), "implement"), (None, "implement")]
+    {
+        let mut tester = super::records::reviewing();
+        tester.rejects(3, "the tests fail");
+        let (handoff, by) = (crate::run::HandoffNo(4), by.map(agent));
+        tester.does(&Command::Cancel { handoff, by: by.clone(), reason: None });
+        let crate::run::Baton::Loose { at: place, .. } = tester.run.baton() else {
+            panic!("{by:?}: {}", tester.shows());
+        };
+        assert_eq!(place.to_string(), at, "{by:?}");
+    }
+}

@@ -100,7 +100,7 @@ impl Workflow {
                 [("ask_in", !edge.ask_in.is_empty()), ("ask_below", edge.threshold.is_some())];
             for (key, _) in asking.into_iter().filter(|(_, is_there)| *is_there) {
                 let message =
-                    "a way back asks nobody: a person is asked when it is taken too often";
+                    "a way back has no gate: a person is asked when it is taken too often";
                 problems.push(Problem::new(format!("{path}.{key}"), "gate_on_back", message));
             }
         }

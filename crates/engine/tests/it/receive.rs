@@ -42,6 +42,7 @@ fn hints() -> DocumentHints {
         workflow: None,
         agent: None,
         to: None,
+        way: None,
         fence: None,
         lease: None,
         profile: Profile::Lenient,

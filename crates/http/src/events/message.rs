@@ -3,20 +3,23 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent,
-    MessageEvent, RunEvent, StepEvent,
+    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent, StepEvent,
 };
-use baton_core::gate::GateEdge;
-use baton_core::names::{AgentId, CommitId, Principal, StepId};
-use baton_core::outcome::Outcome;
+use baton_core::names::StepId;
 use baton_core::registry::Agents;
-use baton_core::run::{EdgeKey, HandoffState, Kind, RunId, RunStatus};
+use baton_core::run::{HandoffState, Kind, RunId, RunStatus};
 use baton_core::workflow::Place;
 use baton_wire::json;
 use jiff::Timestamp;
 
+use self::members::{
+    MOST_NAME, NamedMembers, agent, cut, cut_text, ends, gate, lease, pipeline_words, reported,
+    settled, some_text, step_status, text,
+};
 use super::names::{HandoffNames, RunNames};
 use crate::pipeline::rows;
+
+mod members;
 
 /// Which API's names and values a message uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +43,6 @@ pub(super) struct EventToTell<'a> {
     pub(super) state: Option<HandoffState>,
 }
 
-/// A message by its name and its members.
-type NamedMembers = (&'static str, Vec<(&'static str, Node)>);
-
 pub(super) struct EventMessage {
     pub(super) name: &'static str,
     pub(super) data: Node,
@@ -51,11 +51,6 @@ pub(super) struct EventMessage {
 /// A message with its frame has fewer bytes than this.
 pub(super) const MOST_BYTES: usize = 1024;
 
-/// For texts without a bound of their own. A story key has up to 400 bytes as JSON, and the longest
-/// message also has three names, a step, two ids and the frame.
-const MOST_NAME: usize = 40;
-const MOST_PRINCIPAL: usize = 200;
-const MOST_SENTENCE: usize = 240;
 /// Without the frame, and with a story key that needs no escaping.
 const MOST_WITH_AVATARS: usize = 600;
 
@@ -240,143 +235,18 @@ impl EventToTell<'_> {
     }
 }
 
-/// Only a step whose work is done is completed.
-fn step_status(outcome: Outcome, is_rejected: bool) -> &'static str {
-    match outcome {
-        _ if is_rejected => "rejected",
-        Outcome::Success | Outcome::NeedsReview => "completed",
-        Outcome::Skipped => "skipped",
-        Outcome::Failure => "failed",
-        Outcome::Blocked | Outcome::NeedsClarification => "blocked",
-        Outcome::Unknown => "lost",
-    }
-}
-
-fn reported(event: &RunEvent) -> Option<NamedMembers> {
-    Some(match event {
-        RunEvent::BatonLoose { at, .. } => ("BATON_LOOSE", vec![("at", text(&at.to_string()))]),
-        RunEvent::SignalPassed => ("SIGNAL_PASSED", Vec::new()),
-        RunEvent::SignalMerged { commit } => {
-            let commit = commit.as_ref().map(CommitId::as_str);
-            ("SIGNAL_MERGED", vec![("commit", some_text(commit))])
-        }
-        RunEvent::Adopted { by } => {
-            let at = ("at", text(&by.place.to_string()));
-            ("RUN_ADOPTED", vec![("agent", text(by.agent.as_str())), at])
-        }
-        RunEvent::Started { .. }
-        | RunEvent::Paused { .. }
-        | RunEvent::Resumed
-        | RunEvent::Cancelled { .. }
-        | RunEvent::Completed => return None,
-    })
-}
-
-fn gate(event: &GateEvent, handoff: (&'static str, Node)) -> NamedMembers {
-    match event {
-        GateEvent::Opened { gate, .. } => {
-            let kind = ("kind", text(gate.kind.name()));
-            let asker = ("agent", text(gate.asker.agent.as_str()));
-            // Baton's own sentence; what the agent says is in the inbox.
-            let why = ("message", cut(&gate.sentence(), MOST_SENTENCE));
-            let cause = ("cause", text(gate.cause.name()));
-            ("GATE_OPENED", vec![handoff, cause, kind, asker, why])
-        }
-        GateEvent::Answered { answer, by, .. } => {
-            let answer = ("answer", text(answer.name()));
-            ("GATE_ANSWERED", vec![handoff, answer, ("by", principal(by))])
-        }
-        GateEvent::Passed { edge, .. } => ("GATE_PASSED", ends(edge)),
-        GateEvent::Waived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
-        GateEvent::Lost { gates } => ("GATE_LOST", gates_of(gates, None)),
-        GateEvent::Carried { gates } => ("GATE_CARRIED", gates_of(gates, None)),
-    }
-}
-
-fn lease(event: &LeaseEvent, handoff: (&'static str, Node)) -> NamedMembers {
-    let fence = |fence: &u32| ("fence", Node::count((*fence).into()));
-    match event {
-        LeaseEvent::Granted { fence: it, seconds, .. } => {
-            let seconds = ("seconds", Node::count((*seconds).into()));
-            ("LEASE_GRANTED", vec![handoff, fence(it), seconds])
-        }
-        LeaseEvent::Lost { fence: it, .. } => ("LEASE_LOST", vec![handoff, fence(it)]),
-        LeaseEvent::Released { fence: it, .. } => ("LEASE_RELEASED", vec![handoff, fence(it)]),
-    }
-}
-
-fn ends(edge: &EdgeKey) -> Vec<(&'static str, Node)> {
-    vec![("from", text(&edge.from.to_string())), ("to", text(&edge.to.to_string()))]
-}
-
-/// The pipeline API's statuses of a run and of its story.
-fn pipeline_words(status: RunStatus) -> (&'static str, &'static str) {
-    match status {
-        RunStatus::Open => ("running", "in_progress"),
-        RunStatus::Paused => ("paused", "paused"),
-        RunStatus::Completed => ("complete", "passed"),
-        RunStatus::Cancelled => ("idle", "skipped"),
-    }
-}
-
-fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
-    Node::map([
-        ("id", text(id.as_str())),
-        ("name", cut(&agents.shown(id).name, MOST_NAME)),
-        ("avatarUrl", avatar.map_or(Node::Null, text)),
-    ])
-}
-
-/// A message is bounded, but a workflow may have any number of gates: the log has their names.
-fn gates_of(gates: &[GateEdge], by: Option<&Principal>) -> Vec<(&'static str, Node)> {
-    let by = by.map(|it| ("by", principal(it)));
-    std::iter::once(("gates", Node::count(gates.len() as u64))).chain(by).collect()
-}
-
-fn settled(blocker: u32, by: &Principal) -> Vec<(&'static str, Node)> {
-    vec![("blocker", Node::count(blocker.into())), ("by", principal(by))]
-}
-
-fn some_text(it: Option<&str>) -> Node {
-    it.map_or(Node::Null, text)
-}
-
-fn principal(by: &Principal) -> Node {
-    cut(by.as_str(), MOST_PRINCIPAL)
-}
-
-fn text(text: &str) -> Node {
-    Node::text(text)
-}
-
-fn cut(text: &str, most: usize) -> Node {
-    Node::Text(cut_text(text, most))
-}
-
-/// At most `most` bytes of JSON, cut between two characters.
-fn cut_text(text: &str, most: usize) -> String {
-    let mut n_bytes = 0;
-    let fits = |it: &char| {
-        n_bytes += match it {
-            '"' | '\\' => 2,
-            it if it.is_control() => 6,
-            it => it.len_utf8(),
-        };
-        n_bytes <= most
-    };
-    text.chars().take_while(fits).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use baton_core::agent::Agent;
     use baton_core::content::ContentId;
+    use baton_core::event::{GateEvent, RunEvent};
     use baton_core::gate::{Answer, Gate, GateCause, GateKind, ReachedLimit};
     use baton_core::hash::Hash;
-    use baton_core::names::StoryKey;
-    use baton_core::run::{HandoffId, HandoffNo, Party};
+    use baton_core::names::{AgentId, Principal, StoryKey};
+    use baton_core::outcome::Outcome;
+    use baton_core::run::{EdgeKey, HandoffId, HandoffNo, Party};
     use baton_store::Position;
     use baton_wire::{builtin, workflow_file};
     use uuid::Uuid;
@@ -522,22 +392,5 @@ mod tests {
             limit: Some(ReachedLimit { n: u32::MAX, most: u32::MAX }),
         };
         Event::Gate(GateEvent::Opened { handoff: HandoffNo(1), gate })
-    }
-
-    #[test]
-    fn only_a_step_whose_work_is_done_is_completed() {
-        for outcome in Outcome::ALL.iter().copied() {
-            let is_done = matches!(outcome, Outcome::Success | Outcome::NeedsReview);
-            assert_eq!(step_status(outcome, false) == "completed", is_done, "{outcome:?}");
-            assert_eq!(step_status(outcome, true), "rejected");
-        }
-    }
-
-    #[test]
-    fn a_text_is_cut_between_characters() {
-        assert_eq!(cut_text("plain", 5), "plain");
-        assert_eq!(cut_text("plain", 4), "plai");
-        assert_eq!(cut_text("ééé", 5), "éé");
-        assert_eq!(cut_text("a\"b", 2), "a");
     }
 }

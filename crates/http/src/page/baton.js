@@ -109,29 +109,41 @@ function put(fresh) {
   }
 }
 
-// Fetching: one request at a time, and once more if an event came meanwhile. Between two requests the
-// server rests for as long as it took to answer, so that one page never takes more than half of it.
+// Fetching: one request at a time, and once more if an event came meanwhile that the answer does not
+// show. Between two requests the server rests for as long as it took to answer, so that one page never
+// takes more than half of it.
 
-const REST = 50;
+const REST = 20;
 const REST_WHILE_HIDDEN = 1000;
 let isFetching = false;
-let isWanted = false;
+/** The page shows every event up to this position of the log. */
+let shownUpTo = 0;
+/** The event that is to be shown. */
+let wantedUpTo = 0;
 
-function want() {
-  isWanted = true;
+function want(position = Infinity) {
+  wantedUpTo = Math.max(wantedUpTo, position);
   if (!isFetching) fetchPage();
+}
+
+/** One command records several events, and the page that its first one asks for shows them all. */
+function wantEvent(event) {
+  // `EPOCH-POSITION.PART`
+  const position = Number.parseInt(event.lastEventId.split("-").at(-1), 10);
+  want(Number.isNaN(position) ? Infinity : position);
 }
 
 async function fetchPage() {
   isFetching = true;
-  while (isWanted) {
-    isWanted = false;
+  while (wantedUpTo > shownUpTo) {
+    wantedUpTo = 0;
     const began = performance.now();
     try {
       const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" } });
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       // The page of a run that is gone says so; a failing server is shown beside the link.
       if (answer.ok || answer.status === 404) show(fresh);
+      shownUpTo = Number(answer.headers.get("baton-position") ?? 0);
     } catch {
       // The event stream also notices that the server is gone, says so, and fetches when it is
       // back.
@@ -303,10 +315,12 @@ function listen() {
   stream.onopen = () => {
     isConnected = true;
     showLink();
-    // After a reconnect there may be no new event, and the page may still be out of date.
+    // After a reconnect there may be no new event, and the page may still be out of date. Positions
+    // start again where a backup was restored meanwhile.
+    shownUpTo = 0;
     want();
   };
-  stream.onmessage = want;
+  stream.onmessage = wantEvent;
   stream.onerror = () => {
     isConnected = false;
     showLink();

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, VARY};
-use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use baton_core::hash::Hash;
 
@@ -17,6 +17,9 @@ use crate::problem::{ApiProblem, ProblemText};
 use crate::scope::RequestScope;
 
 const HTML: &str = "text/html; charset=utf-8";
+/// The position of the log up to which a page shows every event: its script asks again only for later
+/// ones.
+const POSITION: HeaderName = HeaderName::from_static("baton-position");
 
 struct Asset {
     name: &'static str,
@@ -60,7 +63,14 @@ pub(super) async fn respond(app: &RequestScope, path: PagePath) -> Response {
             continue;
         }
         return match rendered {
-            Ok(Rendered::Page(parts)) => page(app, parts).await,
+            Ok(Rendered::Page(parts)) => {
+                let mut response = page(app, parts).await;
+                let position = before.and_then(|it| HeaderValue::from_str(&it.0.to_string()).ok());
+                if let Some(position) = position {
+                    response.headers_mut().insert(POSITION, position);
+                }
+                response
+            }
             Ok(Rendered::Elsewhere(location)) => {
                 (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response()
             }

@@ -41,7 +41,8 @@ impl ReasonLength {
             ReasonLength::Whole => None,
             ReasonLength::Excerpt => text.and_then(Reason::excerpt),
         };
-        (excerpt.or(text).map(str::to_owned), excerpt.is_some())
+        let is_cut = excerpt.is_some();
+        (excerpt.or_else(|| text.map(str::to_owned)), is_cut)
     }
 }
 

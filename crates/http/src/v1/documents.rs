@@ -8,10 +8,11 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{CommandAnswer, ProfileWord};
 use baton_core::acknowledgement::Acknowledgement;
-use baton_core::names::WorkflowName;
+use baton_core::command::Way;
+use baton_core::names::{AgentId, WorkflowName};
 use baton_core::package::{Format, Package};
 use baton_engine::{CommandMode, DocumentHints, ReceiveResult};
-use baton_store::RunRef;
+use baton_store::{HandoffRow, RunRef};
 use baton_wire::formats;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -89,11 +90,37 @@ pub(super) struct AcceptQuery {
     dry_run: Option<bool>,
 }
 
+/// The query of `delegate`, of which all but `run` and `dryRun` is for a body that is not JSON.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+#[expect(dead_code, reason = "it only describes what is read as `HandoffQuery` or `DocumentQuery`")]
+pub(super) struct DelegateQuery {
+    /// The run of a label such as `HO-001`: its id, its number or its story's key.
+    run: Option<String>,
+    /// For a document: the specialist, if it does not name one.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    to: Option<String>,
+    /// For a document: the fencing token.
+    fence: Option<u32>,
+    /// Decide and report what would happen, but change nothing.
+    #[param(default = false)]
+    dry_run: Option<bool>,
+}
+
 /// A document as it was sent, and its sender.
 pub(crate) struct SentDocument {
     query: DocumentQuery,
     caller: RequestCaller,
     package: Package,
+    /// Where the route, and not the document, says where it goes.
+    way: Option<Way>,
+}
+
+impl SentDocument {
+    /// The run that the caller names.
+    pub(super) fn run(&self) -> Option<&str> {
+        self.query.run.as_deref()
+    }
 }
 
 /// Takes a document: hands work on, accepts it, ends a step, or records progress.
@@ -125,8 +152,8 @@ pub(super) async fn receive(app: RequestScope, sent: SentDocument) -> Result<Res
 
 /// Carries out the command that a document contains.
 pub(super) async fn take(app: &RequestScope, sent: SentDocument) -> Result<Response, ApiProblem> {
-    let SentDocument { query, caller, package } = sent;
-    let hints = hints(app, &query).await?;
+    let SentDocument { query, caller, package, way } = sent;
+    let hints = DocumentHints { way, ..hints(app, &query).await? };
     match caller.receive(package, &hints).await {
         Ok(ReceiveResult::Moved(outcome)) => {
             Ok(tell_handoff(app, &caller, &outcome).await?.into_response())
@@ -162,6 +189,7 @@ async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHint
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         agent: by(app, query.agent.as_deref())?,
         to: by(app, query.to.as_deref())?,
+        way: None,
         fence: query.fence,
         lease: lease(query.lease_seconds)?,
         profile: query.profile.0,
@@ -183,13 +211,14 @@ impl FromRequest<Arc<App>> for SentDocument {
         let format = format_of(&parts.headers, &text)?;
         let document = formats::decode(format, &text)?;
         let package = Package::new(format, text, document);
-        Ok(Self { query, caller: caller.with(mode, preconditions.versions()), package })
+        let caller = caller.with(mode, preconditions.versions());
+        Ok(Self { query, caller, package, way: None })
     }
 }
 
 /// The body of a command's own route, or a document that contains the same command.
 pub(super) enum CommandOrDocument<T, Q> {
-    Command(WriteRequest<T, Q>),
+    Command(Box<WriteRequest<T, Q>>),
     Document(Box<SentDocument>),
 }
 
@@ -204,7 +233,7 @@ where
         if is_document(request.headers()) {
             return Ok(Self::Document(Box::new(SentDocument::from_request(request, app).await?)));
         }
-        Ok(Self::Command(WriteRequest::from_request(request, app).await?))
+        Ok(Self::Command(Box::new(WriteRequest::from_request(request, app).await?)))
     }
 }
 
@@ -229,6 +258,22 @@ pub(super) async fn end(
     handoff: &str,
 ) -> Result<Response, ApiProblem> {
     sent.query.handoff = Some(handoff.to_owned());
+    take(app, sent).await
+}
+
+/// Sends a part of held work with a document: to `to`, or the receiver that the document or the query
+/// names.
+pub(super) async fn send_part(
+    app: &RequestScope,
+    mut sent: SentDocument,
+    held: &HandoffRow,
+    way: Way,
+    to: Option<AgentId>,
+) -> Result<Response, ApiProblem> {
+    sent.query.handoff = Some(held.number.to_string());
+    sent.query.agent = Some(held.to.agent.to_string());
+    sent.query.to = to.map(|it| it.to_string()).or(sent.query.to);
+    sent.way = Some(way);
     take(app, sent).await
 }
 

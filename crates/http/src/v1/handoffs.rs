@@ -137,7 +137,7 @@ pub(super) async fn create(
     asked: CommandOrDocument<NewHandoff, WriteQuery>,
 ) -> Result<Response, ApiProblem> {
     let WriteRequest { asked, caller, .. } = match asked {
-        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Command(write) => *write,
         CommandOrDocument::Document(sent) => return documents::take(&app, *sent).await,
     };
     let within = within(&app, &asked).await?;

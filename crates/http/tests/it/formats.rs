@@ -295,6 +295,44 @@ async fn a_package_in_markdown_is_as_good_as_json_in_every_command() {
     refused.refuses(422, "contract");
 }
 
+/// What a body says about its own fate does not matter: the route decides where it goes.
+#[tokio::test]
+async fn a_part_of_the_work_is_delegated_returned_and_escalated_in_markdown() {
+    let world = world().await;
+    world.started("s1", PIPELINE).await;
+    world.post("/api/v1/handoffs/1/accept", "").await.is(200);
+    let path = "/api/v1/handoffs/1/delegate?to=reviewer&profile=lenient";
+    let told = send(&world, path, MARKDOWN, PROSE).await.is(201);
+    assert_eq!(told["handoff"]["kind"], "delegation", "{told}");
+    assert_eq!(told["handoff"]["fromAgent"], "analyst", "{told}");
+    assert_eq!(told["handoff"]["toAgent"], "reviewer", "{told}");
+    let package = world.get("/api/v1/handoffs/2/package").await;
+    assert_eq!((package.status, package.text.as_str()), (200, PROSE));
+    world.post("/api/v1/handoffs/2/accept", "").await.is(200);
+    // The specialist asks a person first; its report reads like progress, and goes all the same.
+    let asks = "status: in_progress\nsummary: Which of the two tables is the right one?\n";
+    let told =
+        send(&world, "/api/v1/handoffs/2/escalate?profile=lenient", YAML, asks).await.is(201);
+    assert_eq!(told["handoff"]["kind"], "escalation", "{told}");
+    assert_eq!(told["handoff"]["toAgent"], "human", "{told}");
+    let gate = told["handoff"]["number"].as_u64().unwrap();
+    let answer = r#"{"answer":"answer","comment":"The second"}"#;
+    world.post(&format!("/api/v1/inbox/{gate}/answer"), answer).await.is(200);
+    let block = r#"{"status":"complete","agent":"reviewer","summary":"The second table fits"}"#;
+    let report = format!("# Done\n\n## Metadata\n\n```json\n{block}\n```\n");
+    let path = "/api/v1/handoffs/2/return?profile=lenient";
+    let told = send(&world, path, MARKDOWN, &report).await.is(201);
+    assert_eq!(told["handoff"]["kind"], "return", "{told}");
+    assert_eq!(told["handoff"]["toAgent"], "analyst", "{told}");
+    assert_eq!(told["handoff"]["brings"], "success", "{told}");
+    // Where the specialist has no name, there is nothing to guess.
+    world.started("s2", PIPELINE).await;
+    let first = world.get("/api/v1/handoffs?run=2").await.is(200)["items"][0]["number"].clone();
+    world.post(&format!("/api/v1/handoffs/{first}/accept"), "").await.is(200);
+    let path = format!("/api/v1/handoffs/{first}/delegate?profile=lenient");
+    send(&world, &path, MARKDOWN, PROSE).await.refuses(422, "bad_document");
+}
+
 #[tokio::test]
 async fn an_acknowledgement_is_judged_alike_in_every_form() {
     let world = world().await;

@@ -3,9 +3,11 @@
 
 #[cfg(test)]
 mod all_workflows;
+#[cfg(test)]
 mod archive;
 #[cfg(test)]
 mod claims;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod completion;
@@ -61,6 +63,7 @@ mod repeats;
 mod runs;
 #[cfg(test)]
 mod shown;
+#[cfg(test)]
 mod stories;
 #[cfg(test)]
 mod templates;

@@ -282,6 +282,25 @@ fn headline(page: &str) -> &str {
     line.split_once("</bdi>").unwrap().0
 }
 
+/// The script asks for the page again only for events that its answer does not show.
+#[tokio::test]
+async fn a_page_says_up_to_which_event_it_shows_everything() {
+    let site = Site::open().await;
+    let position = async |path: &str| -> u64 {
+        let answer = site.get(path).await;
+        let line = answer.headers.lines().find_map(|it| it.strip_prefix("baton-position: "));
+        line.unwrap_or_else(|| panic!("{path}: {}", answer.headers)).trim().parse().unwrap()
+    };
+    assert_eq!(position("/").await, 0);
+    site.start("s-1").await;
+    let run: serde_json::Value =
+        serde_json::from_str(&site.get("/api/v1/runs/1/events").await.body).unwrap();
+    let n_events = run["items"].as_array().unwrap().len() as u64;
+    for path in ["/", "/runs/1", "/handoffs/1"] {
+        assert_eq!(position(path).await, n_events, "{path}");
+    }
+}
+
 /// What the script does: on every event it fetches the page. Header and card are of the same state
 /// then, and of the state that the event has brought about.
 #[tokio::test]

@@ -58,6 +58,11 @@ impl GateQuestion {
     }
 }
 
+/// The work came back to the orchestrator with this handoff.
+fn is_back(row: &HandoffRow) -> bool {
+    row.to.agent.is_orchestrator()
+}
+
 impl Views<'_> {
     pub(super) async fn asked(
         &self,
@@ -80,14 +85,18 @@ impl Views<'_> {
                 let words = text_of(&texts, words);
                 Ok(GateQuestion { words, words_by, damaged, ..GateQuestion::default() })
             }
-            // What came back to the orchestrator last says why the baton is loose.
+            // What came back to the orchestrator last says why the baton is loose; else the reason for
+            // which the last handoff was cancelled or timed out.
             Waits::Loose { .. } => {
-                let back = trail.last().filter(|it| it.to.agent.is_orchestrator());
+                let (last, back) = (trail.last(), trail.last().filter(|it| is_back(it)));
                 let sent = back.and_then(|it| {
                     Some(SentBy { package: it.package?, by: it.from.agent.clone() })
                 });
                 let sent: Vec<SentBy> = sent.into_iter().collect();
-                let reason = back.map(|it| it.reason);
+                let reason = match back {
+                    Some(back) => Some(back.reason),
+                    None => last.and_then(|it| it.ended_reason),
+                };
                 let ids = sent.iter().map(|it| it.package).chain(reason);
                 let texts = self.texts(run.id, ids).await?;
                 let damaged = damaged_packages(&texts, &sent);

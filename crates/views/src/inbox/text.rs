@@ -2,7 +2,7 @@
 //! consequence. Text of others is included as written; the faces escape it.
 
 use baton_core::gate::{Gate, GateKind};
-use baton_core::run::Kind;
+use baton_core::run::{Ended, HandoffState, Kind};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
 use baton_store::HandoffRow;
@@ -17,6 +17,17 @@ fn n_offered_again(trail: &[HandoffRow]) -> usize {
         it.from.place == Place::Orchestrator && is_to_step && it.no.0 > 1
     };
     trail.iter().filter(is_again).count()
+}
+
+/// How the last handoff of a run ended, where nothing came of it.
+fn how_it_ended(row: &HandoffRow) -> Option<String> {
+    let how = match row.state {
+        HandoffState::Ended(Ended::TimedOut) => "timed out",
+        HandoffState::Ended(Ended::Cancelled) => "was cancelled",
+        HandoffState::Ended(Ended::Completed | Ended::Rejected | Ended::Superseded)
+        | HandoffState::Open(_) => return None,
+    };
+    Some(format!("{} to {} {how}", row.no, row.to.agent))
 }
 
 impl InboxItem {
@@ -39,7 +50,11 @@ impl InboxItem {
                     1 => "; the orchestrator has offered it again once".to_owned(),
                     n => format!("; the orchestrator has offered it again {n} times"),
                 };
-                format!("The baton lies loose at {at}: no agent has the work{again}")
+                let ended = match self.trail.last().and_then(how_it_ended) {
+                    Some(ended) => format!("{ended}, and "),
+                    None => String::new(),
+                };
+                format!("The baton lies loose at {at}: {ended}no agent has the work{again}")
             }
         }
     }

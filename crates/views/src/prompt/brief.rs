@@ -38,7 +38,9 @@ pub(super) struct Brief {
     pub(super) given: Option<Parcel>,
     /// What the receiver's step had handed on last, where the work has been here before.
     pub(super) own_last: Option<Parcel>,
-    /// What earlier packages of the run discovered, where `package` does not have all of it.
+    /// What the sender had worked from, for a step that judges the sender's work.
+    pub(super) sender_input: Option<Parcel>,
+    /// What earlier packages of the run discovered, and no package that is shown has.
     pub(super) discoveries: Option<UntrustedText>,
     /// The work was sent back, and is to be done again.
     pub(super) is_rework: bool,

@@ -125,6 +125,7 @@ fn texts(brief: &Brief) -> Value {
         package => package.map(|it| context! { by => sender, ..parcel(it) }),
         given => brief.given.as_ref().map(parcel),
         own_last => brief.own_last.as_ref().map(parcel),
+        sender_input => brief.sender_input.as_ref().map(parcel),
         discoveries => brief.discoveries.clone(),
         brought => brief.brought.iter().map(brought).collect::<Vec<_>>(),
         exchanges => brief.exchanges.iter().map(exchange).collect::<Vec<_>>(),

@@ -62,8 +62,8 @@ impl Views<'_> {
         // A prompt never contains a damaged text: the agent would work on what was not written.
         known.texts = self.whole_texts(known.row.run, known.texts_needed()).await?;
         let earlier = known.earlier_packages();
-        let texts = self.texts(known.row.run, earlier.iter().copied()).await?;
-        let shown = [known.package(), known.own_last()];
+        let texts = self.texts(known.row.run, earlier.iter().map(|it| it.content)).await?;
+        let shown = [known.package(), known.own_last(), known.sender_input()];
         known.discoveries = rework::discoveries(&earlier, &texts, &shown);
         Ok(known.into_brief())
     }

@@ -59,6 +59,7 @@ async fn the_package_is_cut_last_and_where_it_is_cut_can_be_seen() {
             "the files that the package names",
             "the files modified",
             "the story",
+            "what the sender had worked from",
             "earlier rejects",
             "what to verify",
             "the end of the package",

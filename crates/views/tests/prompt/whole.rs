@@ -63,24 +63,75 @@ async fn a_review_along_a_back_edge_arrives_whole_once_with_ones_own_package() {
 }
 
 #[tokio::test]
-async fn discoveries_of_earlier_rounds_are_carried() {
+async fn discoveries_of_earlier_rounds_are_carried_by_the_handoff_that_had_them() {
     let world = world().await;
     world
-        .does(2, r#"{"build_passes":true,"discoveries":{"learnings":["one"],"gotchas":[]}}"#)
+        .does(
+            2,
+            r#"{"build_passes":true,"discoveries":{"learnings":["one","old words"],"gotchas":[]}}"#,
+        )
         .await;
     world.rejects(3, "again").await;
-    let again = r#"{"build_passes":true,"discoveries":{"learnings":["two"]}}"#;
+    let again = r#"{"build_passes":true,"discoveries":{"learnings":["one","new words"]}}"#;
     world.does(4, again).await;
     let prompt = world.prompt(5, AgentInterface::Cli).await;
-    let (_, rest) = prompt.split_once("DISCOVERIES SO FAR").unwrap();
-    let (carried, _) =
-        rest.split_once("DATA ").map(|(_, it)| it.split_once("\nDATA ").unwrap()).unwrap();
-    assert!(carried.contains("\"one\"") && carried.contains("\"two\""), "{carried}");
+    let (_, rest) = prompt.split_once("EARLIER DISCOVERIES").unwrap();
+    let carried = rest.split("DATA ").nth(1).unwrap();
+    // What the package above has is not repeated, and what is carried names its handoff.
+    assert!(carried.contains("\"HO-003 from implementer\""), "{carried}");
+    assert!(carried.contains("\"old words\""), "{carried}");
+    assert!(!carried.contains("\"one\"") && !carried.contains("\"new words\""), "{carried}");
     // The reviewer's own package has them all: there is nothing to merge.
-    let whole = r#"{"approved":true,"discoveries":{"learnings":["one","two"]}}"#;
+    let whole = r#"{"approved":true,"discoveries":{"learnings":["one","old words","new words"]}}"#;
     world.does(5, whole).await;
     let prompt = world.prompt(6, AgentInterface::Cli).await;
-    assert!(!prompt.contains("DISCOVERIES SO FAR"), "{prompt}");
+    assert!(!prompt.contains("EARLIER DISCOVERIES"), "{prompt}");
+}
+
+/// Work that came back and is offered again keeps the words of the reviewer, under the reviewer's name.
+#[tokio::test]
+async fn the_reason_of_a_return_is_the_reviewers_also_when_the_orchestrator_offers_it_again() {
+    let world = world().await;
+    world.does(2, r#"{"build_passes":true}"#).await;
+    world.rejects(3, "the tests fail").await;
+    let said = "(reason, from `reviewer`)\n| the tests fail";
+    let prompt = world.prompt(4, AgentInterface::Cli).await;
+    assert!(prompt.contains(said), "{prompt}");
+    world.on(Command::TimeOut { handoff: HandoffNo(4), reason: None }).await;
+    world.hands("orchestrator", "implementer", Way::Sequential, "{}").await;
+    let prompt = world.prompt(5, AgentInterface::Cli).await;
+    assert!(prompt.contains(said), "{prompt}");
+    assert!(!prompt.contains("(reason, from `orchestrator`)"), "{prompt}");
+}
+
+/// A plan is what an implementation is judged by: in the first round, and after a review.
+#[tokio::test]
+async fn a_step_that_may_send_work_back_is_shown_what_the_sender_had_worked_from() {
+    let world = world().await;
+    world.does(2, r#"{"build_passes":true,"summary":"first"}"#).await;
+    for (handoff, heading) in [(3, true), (5, true), (6, false)] {
+        if handoff == 5 {
+            world.accepts(3).await;
+            world.completes(3, Outcome::Failure, r#"{"reason":"a test is missing"}"#).await;
+            world.does(4, r#"{"build_passes":true,"summary":"second"}"#).await;
+        }
+        if handoff == 6 {
+            world.does(5, r#"{"approved":true}"#).await;
+        }
+        let prompt = world.prompt(handoff, AgentInterface::Cli).await;
+        let is_shown = prompt.contains("WHAT `implementer` HAD WORKED FROM (handoff 2):");
+        assert_eq!(is_shown, heading, "{handoff}: {prompt}");
+        if heading {
+            has(&prompt, r#"{"plan":"p"}"#);
+        }
+    }
+    // Where it does not fit, the prompt names the command that shows it.
+    let world = self::world().await;
+    world.does(2, r#"{"build_passes":true}"#).await;
+    let short = PromptOptions { budget_tokens: Some(10), ..options(AgentInterface::Cli) };
+    let prompt = world.tells(3, &short).await.unwrap().text;
+    let left_out = "- what the sender had worked from: `baton handoff show 2`";
+    assert!(prompt.contains(left_out), "{prompt}");
 }
 
 #[tokio::test]

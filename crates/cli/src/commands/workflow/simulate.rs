@@ -32,7 +32,7 @@ pub(super) fn run(
     let mode = asked.mode.unwrap_or_default();
     if !workflow.modes().contains(&mode) {
         let message = format!(
-            "`{}` asks nobody in the mode `{}`: none of its edges has it in `ask_in`",
+            "`{}` has no mode `{}`: none of its edges has it in `ask_in`",
             workflow.name,
             mode.name()
         );

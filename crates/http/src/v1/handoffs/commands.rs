@@ -69,7 +69,7 @@ pub(in crate::v1) async fn accept(
     asked: CommandOrDocument<Acceptance, HandoffQuery>,
 ) -> Result<Response, ApiProblem> {
     let write = match asked {
-        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Command(write) => *write,
         CommandOrDocument::Document(sent) => return documents::take_up(&app, *sent, &name.0).await,
     };
     let by = by(&app, write.asked.agent.as_deref())?;
@@ -123,7 +123,7 @@ pub(in crate::v1) async fn complete(
     asked: CommandOrDocument<Completion, HandoffQuery>,
 ) -> Result<Response, ApiProblem> {
     let write = match asked {
-        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Command(write) => *write,
         CommandOrDocument::Document(sent) => return documents::end(&app, *sent, &name.0).await,
     };
     let asked = &write.asked;

@@ -1,5 +1,6 @@
 //! A part of held work: delegate it, return it, escalate to a person; and send heartbeats.
 
+use axum::response::{IntoResponse as _, Response};
 use baton_api::{
     CommandAnswer, Delegation, Escalation, Heartbeat, LeaseUntil, ProfileWord, Returned,
 };
@@ -20,22 +21,37 @@ use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell_handoff;
-use crate::v1::write::{HandedOff, HandoffCommandParams, HandoffPath, HandoffQuery, WriteRequest};
+use crate::v1::documents::{self, CommandOrDocument, DelegateQuery};
+use crate::v1::write::{
+    HandedOff, HandoffCommandParams, HandoffPath, HandoffQuery, RunHeaders, WriteRequest,
+};
 use crate::values::{outcome, reason};
 
 /// Delegates a part of held work to a specialist.
 ///
-/// The caller's own handoff is parked until the part is returned.
+/// The caller's own handoff is parked until the part is returned. A body that is not JSON is the
+/// package itself; it names the specialist, or `to` in the query does.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",
     tag = "handoffs",
-    params(HandoffCommandParams),
-    request_body = Delegation,
+    params(HandoffPath, DelegateQuery, RunHeaders),
+    request_body(content(
+        (Delegation = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
     responses(HandedOff, WriteProblems))]
 pub(in crate::v1) async fn delegate(
     app: RequestScope,
     name: Named,
-    write: WriteRequest<Delegation, HandoffQuery>,
-) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    asked: CommandOrDocument<Delegation, HandoffQuery>,
+) -> Result<Response, ApiProblem> {
+    let write = match asked {
+        CommandOrDocument::Command(write) => *write,
+        CommandOrDocument::Document(sent) => {
+            let row = find_handoff(&app, &name.0, sent.run()).await?;
+            return documents::send_part(&app, *sent, &row, Way::Delegation, None).await;
+        }
+    };
     let row = held(&app, &name, &write).await?;
     let Delegation { to_agent, package, reason, fence, profile } = &write.asked;
     let part = PartRequest {
@@ -47,26 +63,37 @@ pub(in crate::v1) async fn delegate(
         fence: *fence,
         profile: *profile,
     };
-    send(&app, &write, &row, part).await
+    Ok(send(&app, &write, &row, part).await?.into_response())
 }
 
 /// Returns a delegated part of the work.
 ///
-/// It goes to the agent that waits for it, which accepts it and so holds its own work again.
+/// It goes to the agent that waits for it, which accepts it and so holds its own work again. A body that
+/// is not JSON is the package itself; its status says how the part ended.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/return", operation_id = "returnWork",
     tag = "handoffs",
     params(HandoffCommandParams),
-    request_body = Returned,
+    request_body(content(
+        (Returned = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
     responses(HandedOff, WriteProblems))]
 pub(in crate::v1) async fn give_back(
     app: RequestScope,
     name: Named,
-    write: WriteRequest<Returned, HandoffQuery>,
-) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    asked: CommandOrDocument<Returned, HandoffQuery>,
+) -> Result<Response, ApiProblem> {
+    let write = match asked {
+        CommandOrDocument::Command(write) => *write,
+        CommandOrDocument::Document(sent) => {
+            let row = find_handoff(&app, &name.0, sent.run()).await?;
+            let caller = waiting_for(&app, &row).await?;
+            return documents::send_part(&app, *sent, &row, Way::Return, Some(caller)).await;
+        }
+    };
     let row = held(&app, &name, &write).await?;
-    let run = app.read().run(&RunRef::Id(row.run)).await?;
-    // If no agent waits for it, the rules refuse the command, whichever agent is named here.
-    let caller = run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone();
+    let caller = waiting_for(&app, &row).await?;
     let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
     let part = PartRequest {
         to: caller,
@@ -77,22 +104,35 @@ pub(in crate::v1) async fn give_back(
         fence: *fence,
         profile: *profile,
     };
-    send(&app, &write, &row, part).await
+    Ok(send(&app, &write, &row, part).await?.into_response())
 }
 
 /// Escalates to a person.
 ///
-/// The caller's own handoff is parked until the person has answered.
+/// The caller's own handoff is parked until the person has answered. A body that is not JSON is the
+/// package itself.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/escalate", operation_id = "escalateWork",
     tag = "handoffs",
     params(HandoffCommandParams),
-    request_body = Option<Escalation>,
+    request_body(content(
+        (Option<Escalation> = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
     responses(HandedOff, WriteProblems))]
 pub(in crate::v1) async fn escalate(
     app: RequestScope,
     name: Named,
-    write: WriteRequest<Escalation, HandoffQuery>,
-) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    asked: CommandOrDocument<Escalation, HandoffQuery>,
+) -> Result<Response, ApiProblem> {
+    let write = match asked {
+        CommandOrDocument::Command(write) => *write,
+        CommandOrDocument::Document(sent) => {
+            let row = find_handoff(&app, &name.0, sent.run()).await?;
+            let person = Some(AgentId::human());
+            return documents::send_part(&app, *sent, &row, Way::Escalation, person).await;
+        }
+    };
     let row = held(&app, &name, &write).await?;
     let Escalation { package, reason, fence, profile } = &write.asked;
     let part = PartRequest {
@@ -104,7 +144,7 @@ pub(in crate::v1) async fn escalate(
         fence: *fence,
         profile: *profile,
     };
-    send(&app, &write, &row, part).await
+    Ok(send(&app, &write, &row, part).await?.into_response())
 }
 
 /// What the holder of a handoff hands to another agent or to a person.
@@ -116,6 +156,13 @@ struct PartRequest<'a> {
     reason: Option<&'a str>,
     fence: Option<u32>,
     profile: ProfileWord,
+}
+
+/// The agent that waits for a part of its work. If none does, the rules refuse the command, whichever
+/// agent is named here.
+async fn waiting_for(app: &RequestScope, row: &HandoffRow) -> Result<AgentId, ApiProblem> {
+    let run = app.read().run(&RunRef::Id(row.run)).await?;
+    Ok(run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone())
 }
 
 async fn held<T>(

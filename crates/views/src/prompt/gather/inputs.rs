@@ -63,6 +63,7 @@ impl PromptInputs {
             work: self.work(),
             given: self.given_row().and_then(|it| self.parcel(it)),
             own_last: self.own_last(),
+            sender_input: self.sender_input(),
             is_rework: self.is_rework(),
             exchanges: self.asked(),
             blockers: self.blockers(),
@@ -91,7 +92,8 @@ impl PromptInputs {
     /// Every text except the packages of handoffs that do not concern the receiver.
     pub(super) fn texts_needed(&self) -> Vec<ContentId> {
         let of_rows = self.rows.iter().flat_map(|it| [Some(it.reason), it.ended_reason]);
-        let packages = [self.package_row(), self.given_row(), self.own_last_row()];
+        let packages =
+            [self.package_row(), self.given_row(), self.own_last_row(), self.sender_input_row()];
         let packages = packages.into_iter().flatten();
         let packages = packages.chain(self.brought_rows()).map(|it| it.package);
         let failed = self.failed_package().map(|(_, _, package)| package);
@@ -116,6 +118,10 @@ impl PromptInputs {
         ids.sort_unstable();
         ids.dedup();
         ids
+    }
+
+    pub(super) fn sender_input(&self) -> Option<Parcel> {
+        self.sender_input_row().and_then(|it| self.parcel(it))
     }
 
     fn caller_row(&self) -> Option<&HandoffRow> {

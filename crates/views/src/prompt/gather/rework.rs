@@ -1,9 +1,10 @@
-//! What a step has sent before, and what the packages of a run have discovered: for work that comes
-//! again, so that nothing has to be merged by hand.
+//! What a step has sent before, what its sender had worked from, and what the packages of a run have
+//! discovered: so that nothing has to be looked up or merged by hand.
 
 use baton_core::content::ContentId;
 use baton_core::document::Node;
-use baton_core::run::Kind;
+use baton_core::names::AgentId;
+use baton_core::run::{HandoffNo, Kind};
 use baton_core::workflow::{Place, Target};
 use baton_engine::Texts;
 use baton_store::HandoffRow;
@@ -49,13 +50,33 @@ impl PromptInputs {
 
     /// Whether the work comes back to be done again: rejected, or sent along a back edge.
     pub(super) fn is_rework(&self) -> bool {
-        let Place::Step(from) = &self.row.from.place else { return self.is_rejected() };
+        self.is_rejected() || self.may_send_back(&self.row.from.place, &self.row.to.place)
+    }
+
+    /// Whether the workflow has a back edge between two steps.
+    fn may_send_back(&self, from: &Place, to: &Place) -> bool {
+        let (Place::Step(from), Place::Step(to)) = (from, to) else { return false };
         let edges = self.workflow.step(from).map_or(&[][..], |it| &it.edges);
-        let leads_here = |target: &Target| match (target, &self.row.to.place) {
-            (Target::Step(to), Place::Step(here)) => to == here,
-            (Target::Step(_) | Target::Complete, _) => false,
+        let leads_there = |target: &Target| match target {
+            Target::Step(id) => id == to,
+            Target::Complete => false,
         };
-        self.is_rejected() || edges.iter().any(|it| it.is_back && leads_here(&it.to))
+        edges.iter().any(|it| it.is_back && leads_there(&it.to))
+    }
+
+    /// What the sender had worked from, such as the plan: for a step that judges the sender's work, and
+    /// may send it back.
+    pub(super) fn sender_input_row(&self) -> Option<&HandoffRow> {
+        let (sender, here) = (&self.row.from.place, &self.row.to.place);
+        let is_judged = self.row.kind == Kind::Sequential && self.may_send_back(here, sender);
+        let is_input = |it: &&HandoffRow| {
+            let is_before = it.no < self.row.no && it.kind == Kind::Sequential;
+            let from = &it.from.place;
+            // The judge knows its own reviews, and the story has a section of its own.
+            is_before && it.to.place == *sender && from != here && matches!(from, Place::Step(_))
+        };
+        let input = self.rows.iter().rev().find(is_input).filter(|_| is_judged)?;
+        Some(input).filter(|it| it.package.is_some() && it.package != self.row.package)
     }
 
     fn is_rejected(&self) -> bool {
@@ -63,48 +84,61 @@ impl PromptInputs {
     }
 
     /// The packages that may hold discoveries, newest last.
-    pub(super) fn earlier_packages(&self) -> Vec<ContentId> {
-        let earlier =
-            self.rows.iter().filter(|it| it.no <= self.row.no && it.kind != Kind::Question);
-        let mut ids: Vec<ContentId> = earlier.filter_map(|it| it.package).collect();
-        ids.dedup();
-        ids.drain(..ids.len().saturating_sub(MOST_PACKAGES));
-        ids
+    pub(super) fn earlier_packages(&self) -> Vec<EarlierPackage> {
+        let is_earlier = |it: &&HandoffRow| it.no <= self.row.no && it.kind != Kind::Question;
+        let mut packages: Vec<EarlierPackage> = Vec::new();
+        for row in self.rows.iter().filter(is_earlier) {
+            let Some(content) = row.package else { continue };
+            // A return brings a package again that was sent before.
+            if !packages.iter().any(|it| it.content == content) {
+                packages.push(EarlierPackage { no: row.no, by: row.from.agent.clone(), content });
+            }
+        }
+        packages.drain(..packages.len().saturating_sub(MOST_PACKAGES));
+        packages
     }
 }
 
-/// Everything that earlier packages list under `discoveries`, each once; none where one of the packages
-/// that the prompt shows anyway has all of it.
+/// A package of the run, and who sent it first.
+pub(super) struct EarlierPackage {
+    no: HandoffNo,
+    by: AgentId,
+    pub(super) content: ContentId,
+}
+
+/// What earlier packages list under `discoveries` and no package that the prompt shows repeats: each
+/// once, under the handoff that first had it.
 pub(super) fn discoveries(
-    ids: &[ContentId],
+    earlier: &[EarlierPackage],
     texts: &Texts,
     shown: &[Option<Parcel>],
 ) -> Option<UntrustedText> {
-    let mut all: Vec<(String, Vec<Node>)> = Vec::new();
-    for id in ids {
-        let text = texts.get(*id).whole();
-        let document = text.and_then(|it| formats::decode(formats::guess(it)?, it).ok());
-        if let Some(document) = document {
-            collect(&document, &mut all);
-        }
+    let mut known: Vec<(String, Vec<Node>)> = Vec::new();
+    for document in shown.iter().flatten().filter_map(|it| it.document.as_ref()) {
+        collect(document, &mut known);
     }
-    all.retain(|(_, items)| !items.is_empty());
-    let has_all = |parcel: &Parcel| {
+    let mut groups: Vec<(String, Node)> = Vec::new();
+    for package in earlier {
+        let text = texts.get(package.content).whole();
+        let document = text.and_then(|it| formats::decode(formats::guess(it)?, it).ok());
         let mut own = Vec::new();
-        if let Some(document) = &parcel.document {
+        if let Some(document) = &document {
             collect(document, &mut own);
         }
-        let has = |key: &str, item: &Node| {
-            own.iter().any(|(it, items): &(String, Vec<Node>)| it == key && items.contains(item))
-        };
-        all.iter().all(|(key, items)| items.iter().all(|it| has(key, it)))
-    };
-    if shown.iter().flatten().any(has_all) {
-        return None;
+        for (key, items) in &mut own {
+            let is_known =
+                |item: &Node| known.iter().any(|(it, all)| it == key && all.contains(item));
+            items.retain(|it| !is_known(it));
+        }
+        own.retain(|(_, items)| !items.is_empty());
+        known.extend(own.iter().cloned());
+        if !own.is_empty() {
+            let lists = own.into_iter().map(|(key, items)| (key, Node::List(items)));
+            let label = format!("{} from {}", package.no, package.by);
+            groups.push((label, Node::Map(lists.collect())));
+        }
     }
-    let members = all.into_iter().map(|(key, items)| (key, Node::List(items)));
-    let document = Node::Map(members.collect());
-    (!document.is_blank()).then(|| json::print_pretty(&document).into())
+    (!groups.is_empty()).then(|| json::print_pretty(&Node::Map(groups)).into())
 }
 
 fn collect(document: &Node, into: &mut Vec<(String, Vec<Node>)>) {
