@@ -23,19 +23,17 @@ use crate::workflow::{Edge, Place};
 /// How much of what failed the sender is told: its prompt shows all of it.
 const MOST_TOLD_BYTES: usize = 48 * 1024;
 
-/// Parks work on the checks of its edge, where it has any without a result that counts. Gives the work
-/// back where there is nothing to wait for.
-pub(super) fn park<'a>(
-    draft: &mut Draft<'_>,
-    edge: &Edge,
-    work: Onward<'a>,
-) -> Result<HandoffNo, Onward<'a>> {
+/// Whether work along an edge has to be checked first: a check of it has not passed yet.
+pub(super) fn is_needed(draft: &Draft<'_>, edge: &Edge, work: &Onward<'_>) -> bool {
     let evidence = draft.counting(work.evidence);
     let checks = checks_of(draft, edge);
-    let is_passed = |check: &CheckName| verdict(&evidence, check) == Some(Verdict::Passed);
-    if checks.iter().all(is_passed) {
-        return Err(work);
-    }
+    !checks.iter().all(|it| verdict(&evidence, it) == Some(Verdict::Passed))
+}
+
+/// Parks work on the checks of its edge.
+pub(super) fn park(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
+    let evidence = draft.counting(work.evidence);
+    let checks = checks_of(draft, edge);
     let is_stopped = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
     let doubt = work.doubt.as_ref().filter(|_| !is_stopped);
     let is_doubted = doubt.is_some();
@@ -65,7 +63,7 @@ pub(super) fn park<'a>(
         draft.emit(EvidenceEvent::Recorded { handoff, check, verdict, detail, fence, ran });
     }
     settle(draft, handoff, &[]);
-    Ok(draft.done.handoff.take().unwrap_or(handoff))
+    draft.done.handoff.take().unwrap_or(handoff)
 }
 
 /// The checks of the edge itself, and those of its automatic gate that a runner can run.

@@ -149,10 +149,10 @@ pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<String> {
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     // Work that leaves a place was there, accepted or not.
     passed::go_back_to(draft, &work.from);
-    match checked::park(draft, edge, work) {
-        Ok(parked) => parked,
-        Err(work) => through_gate(draft, edge, work),
+    if checked::is_needed(draft, edge, &work) {
+        return checked::park(draft, edge, work);
     }
+    through_gate(draft, edge, work)
 }
 
 /// As [`onward`], for work whose checks have passed.
