@@ -92,25 +92,25 @@ pub struct Finding {
 /// Checks a document against every rule.
 pub fn lint(subject: &LintSubject<'_>) -> LintReport {
     let body = Body::of(subject.document);
+    let kind = DocumentKind::of(subject.document);
     let mut sink = Sink::default();
     if let Some(contract) = subject.contract {
         sink.contract(contract.check(subject.document));
     }
-    run_rules(&body, subject.facts, &mut sink);
+    run_rules(&body, kind, subject.facts, &mut sink);
     let (findings, silenced) = subject.settings.sift(sink.findings, subject.file);
-    let score = score::score(&body, subject.contract, &findings);
+    let score = score::score(&body, kind, subject.contract, &findings);
     LintReport { findings, silenced, unverified: sink.unverified, score }
 }
 
 /// As [`lint`], without the contract and the score: only the findings of the linter's rules.
 pub fn findings(document: &Node, facts: &Facts) -> Vec<Finding> {
     let mut sink = Sink::default();
-    run_rules(&Body::of(document), facts, &mut sink);
+    run_rules(&Body::of(document), DocumentKind::of(document), facts, &mut sink);
     sink.findings
 }
 
-fn run_rules(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
-    let kind = DocumentKind::of(body.document);
+fn run_rules(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &mut Sink) {
     texts::check(body.document, sink);
     summary::check(body, sink);
     measure::check(body, sink);

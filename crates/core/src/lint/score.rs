@@ -35,10 +35,15 @@ pub struct ScorePart {
     pub why: Cow<'static, str>,
 }
 
-pub(super) fn score(body: &Body<'_>, contract: Option<&Contract>, findings: &[Finding]) -> Score {
+pub(super) fn score(
+    body: &Body<'_>,
+    kind: DocumentKind,
+    contract: Option<&Contract>,
+    findings: &[Finding],
+) -> Score {
     let fields = body.fields();
     let is_there = |path: &str| fields.at(path).is_some_and(|it| !it.is_blank());
-    let (parts, per_absent) = match DocumentKind::of(body.document) {
+    let (parts, per_absent) = match kind {
         DocumentKind::MetadataBlock(_) => (phases(body), PER_ABSENT),
         DocumentKind::YamlHandoff | DocumentKind::YamlGate => (package(body), PER_ABSENT),
         // A package may be without its root.

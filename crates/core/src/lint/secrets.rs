@@ -66,23 +66,9 @@ const MOST_HEADING: usize = 100;
 const LEAST_BYTES: usize = 12;
 
 pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
-    // Every kind contains a digit, except for a password in a URL.
-    let may_have =
-        marks.has(CharMarks::DIGIT) || marks.has(CharMarks::AT) || marks.has(CharMarks::DASH);
-    if text.len() < LEAST_BYTES || !may_have {
-        return;
-    }
-    let found = (marks.has(CharMarks::DASH).then(|| private_key(text)).flatten())
-        .or_else(|| marks.has(CharMarks::DIGIT).then(|| token(text)).flatten())
-        .or_else(|| {
-            marks.has(CharMarks::COLON | CharMarks::AT).then(|| password_in_address(text))?
-        })
-        .or_else(|| {
-            marks.has(CharMarks::COLON | CharMarks::DASH).then(|| password_in_command(text))?
-        });
-    if let Some((_, what)) = found {
+    if let Some(what) = found(text, marks) {
         sink.say(LintRule::Secret, trail.to_string(), format!("holds {what}"));
-    } else if is_name(trail.key()) && is_random(text.trim(), 12) {
+    } else if marks.has(CharMarks::DIGIT) && is_name(trail.key()) && is_random(text.trim(), 12) {
         sink.say(LintRule::Secret, trail.to_string(), "holds what its name calls a secret");
     }
 }
@@ -96,11 +82,24 @@ pub(super) fn check_key(key: &str, trail: &Trail<'_>, sink: &mut Sink) {
 
 /// What secret a key of a map holds.
 pub(super) fn in_key(key: &str) -> Option<&'static str> {
-    // Nearly all keys are shorter than any secret.
-    if key.len() < LEAST_BYTES {
+    found(key, CharMarks::of(key))
+}
+
+/// What secret a text holds. Of each kind it is known which marks it cannot do without, and most
+/// texts have none of them.
+fn found(text: &str, marks: CharMarks) -> Option<&'static str> {
+    if text.len() < LEAST_BYTES {
         return None;
     }
-    FINDERS.iter().find_map(|finder| finder(key)).map(|(_, what)| what)
+    (marks.has(CharMarks::DASH).then(|| private_key(text)).flatten())
+        .or_else(|| marks.has(CharMarks::DIGIT).then(|| token(text)).flatten())
+        .or_else(|| {
+            marks.has(CharMarks::COLON | CharMarks::AT).then(|| password_in_address(text))?
+        })
+        .or_else(|| {
+            marks.has(CharMarks::COLON | CharMarks::DASH).then(|| password_in_command(text))?
+        })
+        .map(|(_, what)| what)
 }
 
 /// The text with every secret redacted.
