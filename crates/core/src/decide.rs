@@ -91,6 +91,7 @@ mod states;
 mod tables;
 #[cfg(test)]
 mod template_scenarios;
+#[cfg(test)]
 mod trouble_scenarios;
 
 use std::collections::BTreeMap;

@@ -253,7 +253,7 @@ fn work_whose_agent_is_at_its_rate_limit_waits_for_the_end_of_it_and_no_attempt_
         tester.does(&accept_with(no, 20));
         let at = tester.now.checked_add(SignedDuration::from_secs(seconds)).unwrap();
         tester.does(&lose_until(no, 1, at));
-        let again = tester.run.open_handoff(HandoffNo(no + 1)).unwrap();
+        let again = tester.run.handoff(HandoffNo(no + 1)).unwrap();
         let most = SignedDuration::from_hours(8 * 24);
         let expected = at.min(tester.now.checked_add(most).unwrap());
         assert_eq!((again.attempt, again.held_back_until), (1, Some(expected)));

@@ -209,7 +209,7 @@ fn at_a_rate_limit_the_next_program_goes_on_with_the_same_package() {
 fn where_every_program_is_at_its_limit_the_work_waits_for_the_first_to_end() {
     let script = |_: &Conversation| ModelStep::RateLimited { resets_at: 4_000_000_000 };
     let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\", \"codex\"]\n", script);
-    let served = agents.serves();
+    let _served = agents.serves();
     agents.workshop.start("s1");
     let run = agents.workshop.until("s1", "it waits", |it| it["baton"] == "parked");
     assert_eq!(run["status"], "open", "{run}");
@@ -229,7 +229,7 @@ fn a_program_that_is_killed_goes_on_with_its_conversation() {
         }
     };
     let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\"]\n", script);
-    let served = agents.serves();
+    let _served = agents.serves();
     agents.workshop.start("s1");
     agents.workshop.until("s1", "the model is silent", |_| is_killed.load(Ordering::SeqCst));
     let record = attempt_record(&agents.workshop, "implementer");
