@@ -161,13 +161,17 @@ impl Client {
         self.insist(&request).await.map(|_| ())
     }
 
-    /// How many handoffs an agent has had in a run.
-    pub(crate) async fn count_handoffs(&self, run: &str, agent: &str) -> Result<usize, ApiFailure> {
-        let (run, agent) = (encoded(run), encoded(agent));
-        let path = format!("/handoffs?run=run%3A{run}&agent={agent}&limit=500");
+    /// How often it has been an agent's turn in a run: once for each handoff to it, and once more for
+    /// each answer to a question that it asked.
+    pub(crate) async fn count_turns(&self, run: &str, agent: &str) -> Result<usize, ApiFailure> {
+        let path = format!("/handoffs?run=run%3A{}&limit=500", encoded(run));
         let (_, body) = self.insist(&self.get(path)).await?;
         let page: Page<HandoffSummary> = read(&body)?;
-        Ok(page.items.len())
+        let is_answer = |it: &HandoffSummary| {
+            it.from_agent == agent && it.kind.name() == "question" && it.state.name() == "completed"
+        };
+        let is_turn = |it: &&HandoffSummary| it.to_agent == agent || is_answer(it);
+        Ok(page.items.iter().filter(is_turn).count())
     }
 
     /// A command on a handoff, as the agent whose token this client has.
