@@ -1,5 +1,6 @@
 //! `baton serve`: the engine behind HTTP, until it is stopped.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use baton_engine::{CatalogKeeper, DataChecker, Sweeper, Timekeeper};
@@ -9,7 +10,7 @@ use baton_store::StoreError;
 use baton_views::Archivist;
 use tokio::sync::oneshot;
 
-use super::stop::told_to_stop;
+use super::stop::{told_to_stop, told_to_stop_or_left_alone};
 use crate::api::lock;
 use crate::args::{Cli, Serve};
 use crate::failure::Failure;
@@ -33,7 +34,11 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 }
 
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
-    let stop = told_to_stop();
+    let stop: Pin<Box<dyn Future<Output = ()> + Send>> = if serve.until_input_ends {
+        Box::pin(told_to_stop_or_left_alone())
+    } else {
+        Box::pin(told_to_stop())
+    };
     let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let key = runner_key(session.data())?;
     let backend = Backend { runner_key: Some(key.clone()), ..session.backend() };

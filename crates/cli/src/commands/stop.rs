@@ -1,6 +1,7 @@
 //! Stop signals for long-running commands.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 
 /// Ctrl-C, or the signal of a service manager. Signals are caught from this call on, not only once
 /// the future is awaited: a server that reports itself ready can be stopped at once.
@@ -11,6 +12,24 @@ pub(super) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
         tokio::select! {
             () = heard(interrupt) => {}
             () = heard(terminate) => {}
+        }
+    }
+}
+
+/// As [`told_to_stop`], and with the process that started this one: it holds the other end of our
+/// standard input, which is closed however that process ends.
+pub(super) fn told_to_stop_or_left_alone() -> impl Future<Output = ()> + Send + 'static {
+    let told = told_to_stop();
+    let (is_over, over) = oneshot::channel::<()>();
+    // A thread of its own: a read that waits for ever would keep the runtime from ending.
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        let _ = is_over.send(());
+    });
+    async {
+        tokio::select! {
+            () = told => {}
+            _ = over => {}
         }
     }
 }
