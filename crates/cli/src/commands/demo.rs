@@ -64,7 +64,7 @@ async fn play(demo: &Demo, crew: &mut Crew) -> Result<(), Failure> {
         None if demo.once => STORIES.iter().take(1).collect(),
         None => STORIES.iter().collect(),
     };
-    open_curtain(crew).await?;
+    open_curtain(crew);
     let mut audience = Audience::new(demo.yes, crew.url());
     let n_all = stories.len();
     for (index, story) in stories.into_iter().enumerate() {
@@ -74,15 +74,14 @@ async fn play(demo: &Demo, crew: &mut Crew) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn open_curtain(crew: &Crew) -> Result<(), Failure> {
+fn open_curtain(crew: &Crew) {
     show::answer(&format!(
-        "{}  scripted agents, real work: a git repository, processes, tests and commits\n\n  \
-         the repository  {}\n  the page        {}   the same, live in a browser",
+        "{}  scripted agents, real work: processes, files, tests, commits\n\n  \
+         the repository  {}\n  the page        {}  (the same, live in a browser)",
         show::bold("baton demo"),
         crew.folders.project.display(),
         show::mark(&crew.url()),
     ));
-    Ok(())
 }
 
 async fn play_story(
@@ -97,12 +96,12 @@ async fn play_story(
     project::prepare(&crew.folders, story, &work.title, demo.pace).await?;
     narrator::title(&format!("{}: {}", story.workflow, work.title), story.about, number, n_all);
     tell_tests(&crew.folders.project).await?;
+    show::answer("");
     let viewer = Viewer::new(&crew.url(), "you")?;
     let run = viewer.start(&work, story.workflow).await?;
     let names: HashMap<String, String> = viewer.names().await?;
     let narrator = Narrator::new(names, run.started_at);
-    let mut follower =
-        Follower { viewer: &viewer, narrator: &narrator, story, run, told: 0 };
+    let mut follower = Follower::new(&viewer, &narrator, story, run);
     if matches!(story.promises, Promises::All { .. }) {
         follower.race(crew).await?;
     }
@@ -117,50 +116,50 @@ async fn play_story(
     let branch = viewer.story(work.key.as_str()).await?.branch;
     let n_handoffs = viewer.handoffs(run.id).await?.len();
     let seconds = begun.elapsed().as_secs_f64();
-    close_curtain(crew, branch.as_deref(), n_handoffs, seconds).await
-}
-
-/// The tests as they are, in one line.
-async fn tell_tests(project: &Path) -> Result<bool, Failure> {
-    let tests = sh(project, "tests/run.sh").await?;
-    let last = show::one_line(tests.output.lines().last().unwrap_or_default());
-    let last = if tests.is_success { show::good(&last) } else { show::warn(&last) };
-    show::answer(&format!("  $ sh tests/run.sh   {last}\n"));
-    Ok(tests.is_success)
-}
-
-/// What there is at the end: commits, tests that pass, and a log that can be proven.
-async fn close_curtain(
-    crew: &Crew,
-    branch: Option<&str>,
-    n_handoffs: usize,
-    seconds: f64,
-) -> Result<(), Failure> {
     let project = &crew.folders.project;
-    let branch = branch.unwrap_or("main");
-    show::answer(&format!("\n  {}", show::bold("what there is now")));
-    let commits = git(project, &["log", "--format=%h %s", &format!("main~1..{branch}")]).await;
-    // An agent of this story may have merged it already: then its own commits are on main.
-    git(project, &["merge", "--ff-only", "--quiet", branch]).await?;
-    let since = git(project, &["log", "--format=%h %s", "-n", "12", "main"]).await;
-    let lines = commits.ok().filter(|it| it.lines().count() > 1).or(since.ok()).unwrap_or_default();
-    show::answer(&format!("  $ git merge --ff-only {branch}"));
-    for line in lines.lines().take_while(|it| !it.contains(" Ask for it: ")) {
-        show::answer(&format!("    {}", show::shortened_line(line, 74)));
-    }
-    if !tell_tests(project).await? {
-        return Err(Failure::Broken { what: "the tests of the project fail".to_owned() });
-    }
+    merge(project, branch.as_deref().unwrap_or("main")).await?;
+    show_result(project, story).await?;
     let verified = verify_project(&Project::find(Some(project))?).await?;
     if !verified.is_sound() {
         return Err(Failure::Unsound(Box::new(verified)));
     }
     show::answer(&format!(
-        "{} in {seconds:.0} s: {}, {} on disk, every chain verified",
+        "\n{} in {seconds:.0} s: {}, {} on disk, every chain verified",
         show::good("✔ delivered"),
         counted(n_handoffs as u64, "handoff"),
         counted(verified.n_events, "event"),
     ));
+    Ok(())
+}
+
+/// The tests as they are, in one line.
+async fn tell_tests(project: &Path) -> Result<bool, Failure> {
+    let tests = sh(project, &["tests/run.sh"]).await?;
+    let last = show::one_line(tests.output.lines().last().unwrap_or_default());
+    let last = if tests.is_success { show::good(&last) } else { show::warn(&last) };
+    show::answer(&format!("  $ sh tests/run.sh   {last}"));
+    Ok(tests.is_success)
+}
+
+/// Merges the work of a story, where none of its agents has, and shows its commits.
+async fn merge(project: &Path, branch: &str) -> Result<(), Failure> {
+    git(project, &["merge", "--ff-only", "--quiet", branch]).await?;
+    show::answer(&format!("\n  {}\n  $ git merge --ff-only {branch}", show::bold("What there is now")));
+    let log = git(project, &["log", "--format=%h %s", "-n", "50", "main"]).await?;
+    for line in log.lines().take_while(|it| !it.contains(project::ASKED)) {
+        show::answer(&format!("    {}", show::shortened_line(line, 74)));
+    }
+    Ok(())
+}
+
+/// Runs the tests, and what was built.
+async fn show_result(project: &Path, story: &DemoStory) -> Result<(), Failure> {
+    if !tell_tests(project).await? {
+        return Err(Failure::Broken { what: "the tests of the project fail".to_owned() });
+    }
+    let built = sh(project, story.built).await?;
+    let printed = show::shortened(&built.output, 40);
+    show::answer(&format!("  $ sh {}   {}", story.built.join(" "), show::bold(&printed)));
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! What the viewer reads: few lines, aligned, at most 80 columns wide.
 
+mod order;
 mod spoken;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use baton_core::run::Kind;
 use baton_engine::{Clock as _, SystemClock};
 use jiff::Timestamp;
 
+pub(super) use self::order::in_reading_order;
 use self::spoken::spoken;
 use crate::show;
 
@@ -21,7 +23,7 @@ const WIDTH: usize = 80;
 const TIME: usize = 7;
 const NAME: usize = 18;
 /// Lines of one message that are shown.
-const MOST_SPOKEN: usize = 24;
+const MOST_SPOKEN: usize = 30;
 
 /// Tells the events of one run.
 pub(super) struct Narrator {
@@ -40,12 +42,13 @@ impl Narrator {
         match event {
             Event::Handoff(event) => self.tell_handoff(at, event, text),
             Event::Message(MessageEvent::Posted { by: Some(_), .. }) => {
-                let lines = spoken(text);
-                for line in lines.iter().take(MOST_SPOKEN) {
-                    self.quote(line);
+                let is_refusal = text.contains("breaks the contract");
+                if is_refusal {
+                    promise("no agent has to work with half a package");
                 }
-                if lines.len() > MOST_SPOKEN {
-                    self.quote("…");
+                quote(&spoken(text));
+                if is_refusal {
+                    shown("what is missing is said at once, with a skeleton to fill in");
                 }
             }
             Event::Message(MessageEvent::Posted { by: None, .. }) => {
@@ -125,12 +128,17 @@ impl Narrator {
         }
         let is_blocked = matches!(created.entry, Some(StepEntry::Blocked));
         let what = match created.kind {
+            Kind::Delegation if created.from.agent.is_orchestrator() => {
+                format!("sends what blocks it to {to}, who may know")
+            }
             Kind::Delegation => format!("asks {to} for a part of it, and waits"),
-            Kind::Return if created.brings.is_some() => format!("gives its part back to {to}"),
             // The rejection before it says the same.
-            Kind::Return | Kind::Question => return,
+            Kind::Return if created.rework_reason.is_some() => return,
+            Kind::Return if created.brings.is_some() => format!("gives its part back to {to}"),
+            Kind::Return => format!("gives it back to {to}: {}", show::visible(text)),
+            Kind::Question => return,
             Kind::Sequential | Kind::Escalation if is_blocked => {
-                format!("sends what blocks to {to}: {}", show::visible(text))
+                format!("sends what blocks it to {to}: {}", show::visible(text))
             }
             Kind::Sequential | Kind::Escalation if created.attempt > 1 => {
                 format!("offers it to {to} once more")
@@ -158,13 +166,6 @@ impl Narrator {
         self.line(SystemClock.now(), who, what);
     }
 
-    /// What an agent prints.
-    fn quote(&self, line: &str) {
-        let indent = TIME + 2;
-        let line = show::shortened_line(line, WIDTH - indent - 2);
-        show::answer(&show::dim(&format!("{}│ {line}", " ".repeat(indent))));
-    }
-
     fn name(&self, agent: &AgentId) -> String {
         let known = self.names.get(agent.as_str()).cloned();
         show::visible(&known.unwrap_or_else(|| Agent::without_file(agent.clone()).name))
@@ -174,6 +175,34 @@ impl Narrator {
     pub(super) fn name_of(&self, agent: &str) -> String {
         show::visible(self.names.get(agent).map_or(agent, String::as_str))
     }
+}
+
+/// What an agent prints.
+fn quote(lines: &[String]) {
+    let indent = " ".repeat(TIME + 2);
+    let width = WIDTH - indent.len() - 2;
+    let shown: Vec<String> = lines.iter().flat_map(|it| quoted(it, width)).collect();
+    for line in shown.iter().take(MOST_SPOKEN) {
+        show::answer(&show::dim(&format!("{indent}│ {line}")));
+    }
+    if shown.len() > MOST_SPOKEN {
+        show::answer(&show::dim(&format!("{indent}│ …")));
+    }
+}
+
+/// A line in parts that fit; a command is cut.
+fn quoted(line: &str, width: usize) -> Vec<String> {
+    if line.starts_with("$ ") || line.chars().count() <= width {
+        return vec![show::shortened_line(line, width)];
+    }
+    let text = line.trim_start();
+    let indent = " ".repeat((line.len() - text.len()).min(width / 2));
+    let parts = wrapped(text, width - indent.len() - 2).into_iter().enumerate();
+    let part = |(index, part): (usize, String)| {
+        let further = if index == 0 { "" } else { "  " };
+        show::shortened_line(&format!("{indent}{further}{part}"), width)
+    };
+    parts.map(part).collect()
 }
 
 /// A story begins.
@@ -222,6 +251,13 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quoted_line_fits_and_keeps_its_indent() {
+        assert_eq!(quoted("  - one two three four", 14), ["  - one two", "    three four"]);
+        assert_eq!(quoted("$ a command that is long", 10), ["$ a comma…"]);
+        assert_eq!(quoted("short", 10), ["short"]);
+    }
 
     #[test]
     fn lines_are_broken_at_blanks_and_colours_take_no_room() {

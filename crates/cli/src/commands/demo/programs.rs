@@ -150,10 +150,10 @@ pub(super) async fn git(project: &Path, args: &[&str]) -> Result<String, Failure
     Ok(end.output)
 }
 
-/// A program of the project, by `sh`.
-pub(super) async fn sh(project: &Path, file: &str) -> Result<ProgramEnd, Failure> {
+/// A program of the project and its arguments, by `sh`.
+pub(super) async fn sh(project: &Path, args: &[&str]) -> Result<ProgramEnd, Failure> {
     let mut command = Command::new("sh");
-    command.arg(file);
+    command.args(args);
     run(command, project, "sh").await
 }
 

@@ -20,6 +20,9 @@ const FILES: [(&str, &str); 4] = [
 ];
 const SETTINGS: &str = include_str!("../../../demo/baton.toml");
 
+/// How the message of the commit begins that brings the tests of a story.
+pub(super) const ASKED: &str = "Ask for it: ";
+
 /// Of the repository alone: whoever watches the demo may have no name in git, or sign every commit.
 const GIT_SETTINGS: [(&str, &str); 4] = [
     ("user.name", "Baton demo"),
@@ -72,7 +75,7 @@ pub(super) async fn prepare(
     let program = serde_json::Value::from(program.to_string_lossy().into_owned()).to_string();
     let settings = SETTINGS.replace("{workflow}", story.workflow).replace("{program}", &program);
     baton.write_atomic(PROJECT_FILE, settings.as_bytes(), FileMode::Shared)?;
-    commit(&folders.project, &format!("Ask for it: {title}")).await?;
+    commit(&folders.project, &format!("{ASKED}{title}")).await?;
     let project = Project::find(Some(&folders.project))?;
     let programs = Programs::of(&project.dir, &project.file.runner);
     let trusted = TrustList::new(folders.state.join("baton/trusted"));

@@ -16,6 +16,8 @@ pub(super) struct DemoStory {
     pub(super) test: (&'static str, &'static str),
     /// The answer to the question of an agent, if the viewer gives none.
     pub(super) answer: &'static str,
+    /// What was built, to be tried at the end: a program and its arguments.
+    pub(super) built: &'static [&'static str],
     pub(super) promises: Promises,
 }
 
@@ -37,6 +39,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         agents: include_str!("../../../demo/story-pipeline/agents.yaml"),
         test: ("discount", include_str!("../../../demo/story-pipeline/acceptance.test")),
         answer: include_str!("../../../demo/story-pipeline/answer.txt"),
+        built: &["bin/sign"],
         promises: Promises::All { killed_with: "implementer" },
     },
     DemoStory {
@@ -46,6 +49,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         agents: include_str!("../../../demo/issue-to-merge/agents.yaml"),
         test: ("numbers", include_str!("../../../demo/issue-to-merge/acceptance.test")),
         answer: "",
+        built: &["bin/total", "ten", "200"],
         promises: Promises::None,
     },
     DemoStory {
@@ -55,6 +59,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         agents: include_str!("../../../demo/feature-phases/agents.yaml"),
         test: ("receipt", include_str!("../../../demo/feature-phases/acceptance.test")),
         answer: "",
+        built: &["bin/receipt", "3", "250"],
         promises: Promises::None,
     },
     DemoStory {
@@ -64,6 +69,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         agents: include_str!("../../../demo/bmad-delivery/agents.yaml"),
         test: ("points", include_str!("../../../demo/bmad-delivery/acceptance.test")),
         answer: "",
+        built: &["bin/points", "3", "250"],
         promises: Promises::None,
     },
     DemoStory {
@@ -73,6 +79,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         agents: include_str!("../../../demo/gated-project/agents.yaml"),
         test: ("invoice", include_str!("../../../demo/gated-project/acceptance.test")),
         answer: "",
+        built: &["bin/invoice", "500001"],
         promises: Promises::None,
     },
 ];
