@@ -27,6 +27,7 @@ mod query;
 mod receive;
 mod recount;
 mod schemas;
+mod runner_presence;
 mod scope;
 mod serve;
 mod v1;

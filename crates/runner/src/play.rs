@@ -139,7 +139,8 @@ impl Player {
             }
             ScriptedAction::Try(command) => {
                 if let Some(what) = self.run(command, out).await? {
-                    say(out, &format!("`{command}` {what}"))?;
+                    let first = command.lines().next().unwrap_or_default();
+                    say(out, &format!("`{first}` {what}"))?;
                 }
             }
             ScriptedAction::Commit(message) => {

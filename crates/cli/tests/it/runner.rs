@@ -2,6 +2,7 @@
 
 mod agents;
 mod killed;
+mod pipeline_run;
 mod scripted;
 mod trouble;
 mod trusted;

@@ -61,13 +61,12 @@ impl Narrator {
                 self.line(at, &self.name(by), &show::warn("has a question, and gives the baton back"));
             }
             Event::Question(QuestionEvent::Answered { .. }) => {
-                self.line(at, "You", &format!("answer: {}", show::bold(&show::visible(text))));
+                self.line(at, &person(&document.by), &format!("answer: {}", show::bold(&show::visible(text))));
             }
             Event::Gate(GateEvent::Answered { answer, by, .. }) => {
                 let words = if text.is_empty() { String::new() } else { format!(": {text}") };
-                let by = show::visible(by.as_str());
                 let said = format!("{}{}", answer.kind().name(), show::visible(&words));
-                self.line(at, if by == "you" { "You" } else { &by }, &show::good(&said));
+                self.line(at, &person(by.as_str()), &show::good(&said));
             }
             Event::Gate(GateEvent::Passed { evidence, .. }) => {
                 let checks: Vec<&str> = evidence.iter().map(|it| it.check.as_str()).collect();
@@ -174,6 +173,15 @@ impl Narrator {
     /// The name of an agent, as the project has it.
     pub(super) fn name_of(&self, agent: &str) -> String {
         show::visible(self.names.get(agent).map_or(agent, String::as_str))
+    }
+}
+
+/// The person behind a principal: the viewer in the terminal, or on the page.
+fn person(principal: &str) -> String {
+    match principal {
+        "you" => "You".to_owned(),
+        "local" => "You, on the page".to_owned(),
+        other => show::visible(other),
     }
 }
 

@@ -18,13 +18,12 @@ pub(super) fn spoken(text: &str) -> Vec<String> {
             lines.push("(its handoff, printed as a block)".to_owned());
             continue;
         }
-        let has_document = line.contains("<<'END'");
-        if has_document {
-            rest.by_ref().take_while(|it| !it.starts_with("END")).for_each(drop);
-        }
-        // A command that failed is repeated; that it failed is in what it printed.
+        // A command that failed is named once more; that it failed is in what it printed.
         if line.starts_with('`') {
             continue;
+        }
+        if line.contains("<<'END'") {
+            rest.by_ref().take_while(|it| *it != "END").for_each(drop);
         }
         let line = SHORT.iter().fold(line.to_owned(), |it, (long, short)| it.replace(long, short));
         lines.push(line.replace(" <<'END'", " …"));
@@ -39,7 +38,7 @@ mod tests {
     #[test]
     fn documents_that_an_agent_types_or_prints_are_left_out() {
         let text = "I hand it on\n$ \"$BATON\" handoff complete \"$BATON_HANDOFF\" 2>&1 <<'END'\n{}\nEND\n\
-                    error: no\n  - plan: is missing\n`\"$BATON\" x <<'END'\n{}\nEND` failed: exit status: 1\n\n\
+                    error: no\n  - plan: is missing\n`\"$BATON\" x <<'END'` failed: exit status: 1\n\n\
                     I am done.\n\n```baton\n{\"a\":1}\n```\nbye";
         let expected = [
             "I hand it on",
