@@ -89,7 +89,7 @@ pub(crate) enum CliCommand {
         #[arg(long)]
         new_data: bool,
     },
-    /// Watch scripted agents pass a story along, in a git repository of its own
+    /// Watch scripted agents do real work, in a repository of its own
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page
     Serve(Serve),

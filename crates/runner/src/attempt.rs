@@ -10,7 +10,7 @@ use baton_wire::project_file::runner::ExecutorSettings;
 use tokio::sync::watch;
 
 use crate::RunnerContext;
-use crate::client::ApiFailure;
+use crate::client::{ApiFailure, FAILURE};
 use crate::executor::{AttemptBrief, executor};
 use crate::process::{RunningProgram, end_orphans};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, PROMPT, WRITTEN};
@@ -412,7 +412,7 @@ impl AttemptRun {
     }
 
     async fn fail(&self, why: &str) {
-        let reason = format!("failure: {why}");
+        let reason = format!("{FAILURE}{why}");
         if let Err(error) = self.context.client.lose(&self.record.key, &reason).await {
             let code = error.code().unwrap_or("unreachable").to_owned();
             tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");

@@ -36,6 +36,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// How the reason begins with which an attempt ends that left no result.
+pub(crate) const FAILURE: &str = "failure: ";
+
 struct ApiRequest<'a> {
     method: Method,
     path: String,
@@ -162,7 +165,7 @@ impl Client {
     }
 
     /// How often it has been an agent's turn in a run: once for each handoff to it, and once more for
-    /// each answer to a question that it asked.
+    /// each answer to a question that it asked. Where a lease was lost, the same turn is played again.
     pub(crate) async fn count_turns(&self, run: &str, agent: &str) -> Result<usize, ApiFailure> {
         let path = format!("/handoffs?run=run%3A{}&limit=500", encoded(run));
         let (_, body) = self.insist(&self.get(path)).await?;
@@ -170,7 +173,11 @@ impl Client {
         let is_answer = |it: &HandoffSummary| {
             it.from_agent == agent && it.kind.name() == "question" && it.state.name() == "completed"
         };
-        let is_turn = |it: &&HandoffSummary| it.to_agent == agent || is_answer(it);
+        let is_failure = |it: &HandoffSummary| {
+            it.ended_reason.as_deref().is_some_and(|it| it.starts_with(FAILURE))
+        };
+        let is_lost = |it: &HandoffSummary| it.state.name() == "timed_out" && !is_failure(it);
+        let is_turn = |it: &&HandoffSummary| it.to_agent == agent && !is_lost(it) || is_answer(it);
         Ok(page.items.iter().filter(is_turn).count())
     }
 

@@ -145,8 +145,12 @@ impl Player {
             }
             ScriptedAction::Commit(message) => {
                 let git = GitFolder::new(self.context.folder.clone(), &self.context.env);
-                let commit = git.commit_all(message).await?;
-                say(out, &format!("committed {commit}: {message}"))?;
+                if git.is_dirty().await? {
+                    let commit = git.commit_all(message).await?;
+                    say(out, &format!("committed {commit}: {message}"))?;
+                } else {
+                    say(out, &format!("nothing has changed, so there is nothing to commit: {message}"))?;
+                }
             }
             ScriptedAction::HandOn(handoff) => self.hand_on(handoff, out).await?,
             ScriptedAction::Reject(reason) => self.send("reject", "reason", reason).await?,

@@ -1,6 +1,5 @@
 //! `baton serve`: the engine behind HTTP, until it is stopped.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use baton_engine::{CatalogKeeper, DataChecker, Sweeper, Timekeeper};
@@ -10,7 +9,7 @@ use baton_store::StoreError;
 use baton_views::Archivist;
 use tokio::sync::oneshot;
 
-use super::stop::{told_to_stop, told_to_stop_or_left_alone};
+use super::stop::{input_ends, told_to_stop};
 use crate::api::lock;
 use crate::args::{Cli, Serve};
 use crate::failure::Failure;
@@ -34,10 +33,12 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 }
 
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
-    let stop: Pin<Box<dyn Future<Output = ()> + Send>> = if serve.until_input_ends {
-        Box::pin(told_to_stop_or_left_alone())
-    } else {
-        Box::pin(told_to_stop())
+    let (told, is_child) = (told_to_stop(), serve.until_input_ends);
+    let stop = async move {
+        tokio::select! {
+            () = told => {}
+            () = input_ends(), if is_child => {}
+        }
     };
     let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let key = runner_key(session.data())?;

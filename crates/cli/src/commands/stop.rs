@@ -16,22 +16,16 @@ pub(super) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-/// As [`told_to_stop`], and with the process that started this one: it holds the other end of our
-/// standard input, which is closed however that process ends.
-pub(super) fn told_to_stop_or_left_alone() -> impl Future<Output = ()> + Send + 'static {
-    let told = told_to_stop();
+/// The end of our standard input: the process that started this one holds the other end, which is
+/// closed however that process ends.
+pub(super) async fn input_ends() {
     let (is_over, over) = oneshot::channel::<()>();
     // A thread of its own: a read that waits for ever would keep the runtime from ending.
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         let _ = is_over.send(());
     });
-    async {
-        tokio::select! {
-            () = told => {}
-            _ = over => {}
-        }
-    }
+    let _ = over.await;
 }
 
 /// If one signal cannot be caught, the other still works.

@@ -96,6 +96,9 @@ impl Audience {
     fn show(&mut self, item: &InboxItemDocument, handoff: Uuid) {
         let is_question = item.cause == "question";
         let is_advisory = item.kind.is_some_and(|it| it.0.name() == "advisory");
+        if is_advisory && self.lines.is_none() {
+            return;
+        }
         let title = match (is_question, is_advisory) {
             (true, _) => "you are asked",
             (false, true) => "you may object",
@@ -112,13 +115,13 @@ impl Audience {
         }
         let choices: Vec<(AnswerKind, bool)> =
             item.choices.iter().filter_map(|it| Some((choice(&it.choice)?, it.needs_words))).collect();
-        self.say_how(&choices, is_question, is_advisory);
-        if !is_advisory || self.asked.is_none() && !self.says_yes {
+        self.say_how(&choices, is_question);
+        if !is_advisory || self.asked.is_none() {
             self.asked = Some(AskedViewer { handoff, choices, is_question, since: Instant::now() });
         }
     }
 
-    fn say_how(&self, choices: &[(AnswerKind, bool)], is_question: bool, is_advisory: bool) {
+    fn say_how(&self, choices: &[(AnswerKind, bool)], is_question: bool) {
         let shown = |(kind, needs_words): &(AnswerKind, bool)| match needs_words {
             true => format!("{} TEXT", kind.name()),
             false => kind.name().to_owned(),
@@ -129,7 +132,6 @@ impl Audience {
         };
         let page = show::mark(&self.page);
         let how = match (&self.lines, self.says_yes) {
-            (_, true) if is_advisory => return,
             (_, true) => "(--yes answers for you)".to_owned(),
             (Some(_), false) => format!("type: {}\n    or answer on the page: {page}", show::bold(&typed)),
             (None, false) => format!("answer on the page: {page}"),

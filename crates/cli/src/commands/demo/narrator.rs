@@ -9,6 +9,7 @@ use baton_api::EventDocument;
 use baton_core::agent::Agent;
 use baton_core::event::{BlockerEvent, Event, GateEvent, HandoffEvent, LeaseEvent, RunEvent};
 use baton_core::event::{Created, MessageEvent, QuestionEvent, StepEntry};
+use baton_core::gate::GateKind;
 use baton_core::names::AgentId;
 use baton_core::run::Kind;
 use baton_engine::{Clock as _, SystemClock};
@@ -62,6 +63,9 @@ impl Narrator {
             }
             Event::Question(QuestionEvent::Answered { .. }) => {
                 self.line(at, &person(&document.by), &format!("answer: {}", show::bold(&show::visible(text))));
+            }
+            Event::Gate(GateEvent::Opened { gate, .. }) if gate.kind == GateKind::Advisory => {
+                self.line(at, "You", &show::warn("may object while the work goes on"));
             }
             Event::Gate(GateEvent::Answered { answer, by, .. }) => {
                 let words = if text.is_empty() { String::new() } else { format!(": {text}") };
