@@ -199,7 +199,9 @@ fn a_demo_that_is_told_to_stop_leaves_no_process_behind() {
     let seen = Command::new("curl").args(["-sf", &page]).output().unwrap();
     assert!(seen.status.success(), "the page is there while it lasts: {seen:?}");
     until_line(&mut lines, "I build the plan");
-    assert!(stage.processes().len() >= 2, "a server and a runner: {:?}", stage.processes());
+    if cfg!(target_os = "linux") {
+        assert!(stage.processes().len() >= 2, "a server and a runner: {:?}", stage.processes());
+    }
     let killed = Command::new("kill").args(["-INT", &child.0.id().to_string()]).status().unwrap();
     assert!(killed.success());
     until_line(&mut lines, "everything is still there");

@@ -7,8 +7,10 @@ use std::collections::HashMap;
 
 use baton_api::EventDocument;
 use baton_core::agent::Agent;
-use baton_core::event::{BlockerEvent, Event, GateEvent, HandoffEvent, LeaseEvent, RunEvent};
-use baton_core::event::{Created, MessageEvent, QuestionEvent, StepEntry};
+use baton_core::event::{
+    BlockerEvent, Created, Event, GateEvent, HandoffEvent, MessageEvent, QuestionEvent, RunEvent,
+    StepEntry,
+};
 use baton_core::gate::GateKind;
 use baton_core::names::AgentId;
 use baton_core::run::Kind;
@@ -83,8 +85,7 @@ impl Narrator {
             Event::Run(RunEvent::Completed) => {
                 self.line(at, "Story", &show::good("complete"));
             }
-            Event::Lease(LeaseEvent::Granted { .. } | LeaseEvent::Released { .. } | LeaseEvent::Lost { .. })
-            | Event::Gate(
+            Event::Gate(
                 GateEvent::Opened { .. }
                 | GateEvent::Waived { .. }
                 | GateEvent::Lost { .. }
@@ -92,6 +93,7 @@ impl Narrator {
             )
             | Event::Run(_)
             | Event::Step(_)
+            | Event::Lease(_)
             | Event::Frame(_)
             | Event::Evidence(_)
             | Event::Blocker(_) => {}

@@ -11,12 +11,19 @@ pub(in crate::commands::demo) fn in_reading_order<T>(
 ) -> Vec<T> {
     let mut ordered: Vec<T> = Vec::with_capacity(events.len());
     for it in events {
-        let place = match event_of(&it) {
-            Event::Message(MessageEvent::Posted { by: Some(by), .. }) => {
-                end_of_turn(&ordered, by, &event_of)
-            }
-            _ => None,
+        let said_by = match event_of(&it) {
+            Event::Message(MessageEvent::Posted { by, .. }) => by.as_ref(),
+            Event::Run(_)
+            | Event::Step(_)
+            | Event::Handoff(_)
+            | Event::Question(_)
+            | Event::Frame(_)
+            | Event::Lease(_)
+            | Event::Gate(_)
+            | Event::Evidence(_)
+            | Event::Blocker(_) => None,
         };
+        let place = said_by.and_then(|by| end_of_turn(&ordered, by, &event_of));
         match place {
             Some(place) => ordered.insert(place, it),
             None => ordered.push(it),
@@ -28,10 +35,14 @@ pub(in crate::commands::demo) fn in_reading_order<T>(
 /// Where the last turn of an agent ended, unless it has begun another since.
 fn end_of_turn<T>(events: &[T], agent: &AgentId, event_of: impl Fn(&T) -> &Event) -> Option<usize> {
     for (index, it) in events.iter().enumerate().rev() {
-        match event_of(it) {
-            Event::Handoff(HandoffEvent::Accepted { by, .. }) if by == agent => return None,
-            event if ended_by(event) == Some(agent) => return Some(index),
-            _ => {}
+        let event = event_of(it);
+        if let Event::Handoff(HandoffEvent::Accepted { by, .. }) = event
+            && by == agent
+        {
+            return None;
+        }
+        if ended_by(event) == Some(agent) {
+            return Some(index);
         }
     }
     None
@@ -39,13 +50,16 @@ fn end_of_turn<T>(events: &[T], agent: &AgentId, event_of: impl Fn(&T) -> &Event
 
 /// The agent whose turn an event ends.
 fn ended_by(event: &Event) -> Option<&AgentId> {
-    match event {
-        Event::Handoff(HandoffEvent::Created(created)) => Some(&created.from.agent),
-        Event::Handoff(HandoffEvent::Rejected { by, .. } | HandoffEvent::Released { by, .. })
-        | Event::Question(QuestionEvent::Asked { by, .. })
-        | Event::Blocker(BlockerEvent::Raised { by, .. }) => Some(by),
-        _ => None,
+    if let Event::Handoff(HandoffEvent::Created(created)) = event {
+        return Some(&created.from.agent);
     }
+    if let Event::Handoff(HandoffEvent::Rejected { by, .. } | HandoffEvent::Released { by, .. })
+    | Event::Question(QuestionEvent::Asked { by, .. })
+    | Event::Blocker(BlockerEvent::Raised { by, .. }) = event
+    {
+        return Some(by);
+    }
+    None
 }
 
 #[cfg(test)]
