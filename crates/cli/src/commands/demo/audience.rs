@@ -108,7 +108,9 @@ impl Audience {
         let about = about.unwrap_or_else(|| item.why.clone());
         show::answer(&format!("\n  {} {}", show::warn(&format!("◆ {title}:")), show::bold(&show::visible(&about))));
         let words = item.words.iter().filter(|_| !is_question && !is_advisory);
-        for text in words.chain(item.items.iter().filter(|_| !is_advisory)) {
+        let said = item.sender.iter().flat_map(|it| &it.parts).filter(|it| it.name == "summary");
+        let said = said.flat_map(|it| &it.texts).take(1);
+        for text in said.chain(words).chain(item.items.iter().filter(|_| !is_advisory)) {
             for line in wrapped(&show::one_line(text), WIDTH) {
                 show::answer(&format!("    {}", show::dim(&line)));
             }
@@ -180,8 +182,7 @@ fn read_answer(asked: &AskedViewer, line: &str) -> Result<(AnswerKind, Option<St
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let names: Vec<&str> = asked.choices.iter().map(|(it, _)| it.name()).collect();
     let is_meant = |kind: AnswerKind| !word.is_empty() && kind.name().starts_with(&word.to_lowercase());
-    let mut meant = asked.choices.iter().filter(|(it, _)| is_meant(*it));
-    let (Some((kind, needs_words)), None) = (meant.next(), meant.next()) else {
+    let Some((kind, needs_words)) = asked.choices.iter().find(|(it, _)| is_meant(*it)) else {
         return Err(format!("type one of: {}", names.join(", ")));
     };
     let rest = rest.trim();
