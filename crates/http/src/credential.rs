@@ -64,7 +64,8 @@ impl RunnerKey {
 
     pub(crate) fn read(&self, token: &str) -> Option<Credential> {
         if let Some(given) = Self::parse(token) {
-            return (Hash::of(&given.secret) == Hash::of(&self.secret)).then_some(Credential::Runner);
+            return (Hash::of(&given.secret) == Hash::of(&self.secret))
+                .then_some(Credential::Runner);
         }
         let (claim, mac) = token.strip_prefix(ATTEMPT)?.rsplit_once('.')?;
         let given = Hash::parse(mac)?;

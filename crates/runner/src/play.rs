@@ -149,7 +149,10 @@ impl Player {
                     let commit = git.commit_all(message).await?;
                     say(out, &format!("committed {commit}: {message}"))?;
                 } else {
-                    say(out, &format!("nothing has changed, so there is nothing to commit: {message}"))?;
+                    say(
+                        out,
+                        &format!("nothing has changed, so there is nothing to commit: {message}"),
+                    )?;
                 }
             }
             ScriptedAction::HandOn(handoff) => self.hand_on(handoff, out).await?,

@@ -144,7 +144,10 @@ async fn tell_tests(project: &Path) -> Result<bool, Failure> {
 /// Merges the work of a story, where none of its agents has, and shows its commits.
 async fn merge(project: &Path, branch: &str) -> Result<(), Failure> {
     git(project, &["merge", "--ff-only", "--quiet", branch]).await?;
-    show::answer(&format!("\n  {}\n  $ git merge --ff-only {branch}", show::bold("What there is now")));
+    show::answer(&format!(
+        "\n  {}\n  $ git merge --ff-only {branch}",
+        show::bold("What there is now")
+    ));
     let log = git(project, &["log", "--format=%h %s", "-n", "50", "main"]).await?;
     for line in log.lines().take_while(|it| !it.contains(project::ASKED)) {
         show::answer(&format!("    {}", show::shortened_line(line, 74)));

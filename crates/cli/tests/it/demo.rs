@@ -134,7 +134,8 @@ fn an_issue_is_merged() {
 
 #[test]
 fn a_blocked_agent_gets_its_answer() {
-    let lines = ["is blocked, and says so", "sends what blocks it to Frontend lead", "3 x 2.50 = 7.50"];
+    let lines =
+        ["is blocked, and says so", "sends what blocks it to Frontend lead", "3 x 2.50 = 7.50"];
     let commits = ["Design the receipt", "Decide how cents are printed", "Print a receipt"];
     check_workflow("feature-phases", &lines, &commits);
 }

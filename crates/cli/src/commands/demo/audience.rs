@@ -53,7 +53,8 @@ impl Audience {
         scripted: &str,
     ) -> Result<(), Failure> {
         let inbox = viewer.inbox(run).await?;
-        let is_open = |asked: &AskedViewer| inbox.iter().any(|it| it.handoff_id == Some(asked.handoff));
+        let is_open =
+            |asked: &AskedViewer| inbox.iter().any(|it| it.handoff_id == Some(asked.handoff));
         if self.asked.as_ref().is_some_and(|it| !is_open(it)) {
             self.asked = None;
         }
@@ -77,7 +78,10 @@ impl Audience {
             },
             None if self.says_yes => scripted_answer(asked, scripted),
             None if asked.is_question && asked.since.elapsed() >= MOST_THINKING => {
-                show::answer(&format!("    {}", show::dim("(10 seconds are over: the demo answers for you)")));
+                show::answer(&format!(
+                    "    {}",
+                    show::dim("(10 seconds are over: the demo answers for you)")
+                ));
                 scripted_answer(asked, scripted)
             }
             None => return Ok(()),
@@ -106,7 +110,11 @@ impl Audience {
         };
         let about = item.name.clone().or_else(|| item.words.clone().filter(|_| is_question));
         let about = about.unwrap_or_else(|| item.why.clone());
-        show::answer(&format!("\n  {} {}", show::warn(&format!("◆ {title}:")), show::bold(&show::visible(&about))));
+        show::answer(&format!(
+            "\n  {} {}",
+            show::warn(&format!("◆ {title}:")),
+            show::bold(&show::visible(&about))
+        ));
         let words = item.words.iter().filter(|_| !is_question && !is_advisory);
         let said = item.sender.iter().flat_map(|it| &it.parts).filter(|it| it.name == "summary");
         let said = said.flat_map(|it| &it.texts).take(1);
@@ -115,8 +123,11 @@ impl Audience {
                 show::answer(&format!("    {}", show::dim(&line)));
             }
         }
-        let choices: Vec<(AnswerKind, bool)> =
-            item.choices.iter().filter_map(|it| Some((choice(&it.choice)?, it.needs_words))).collect();
+        let choices: Vec<(AnswerKind, bool)> = item
+            .choices
+            .iter()
+            .filter_map(|it| Some((choice(&it.choice)?, it.needs_words)))
+            .collect();
         self.say_how(&choices, is_question);
         if !is_advisory || self.asked.is_none() {
             self.asked = Some(AskedViewer { handoff, choices, is_question, since: Instant::now() });
@@ -135,10 +146,13 @@ impl Audience {
         let page = show::mark(&self.page);
         let how = match (&self.lines, self.says_yes) {
             (_, true) => "(--yes answers for you)".to_owned(),
-            (Some(_), false) => format!("type: {}\n    or answer on the page: {page}", show::bold(&typed)),
+            (Some(_), false) => {
+                format!("type: {}\n    or answer on the page: {page}", show::bold(&typed))
+            }
             (None, false) => format!("answer on the page: {page}"),
         };
-        let rest = if is_question && !self.says_yes { "  (the demo answers after 10 s)" } else { "" };
+        let rest =
+            if is_question && !self.says_yes { "  (the demo answers after 10 s)" } else { "" };
         show::answer(&format!("    {how}{}\n", show::dim(rest)));
     }
 }
@@ -181,7 +195,8 @@ fn read_answer(asked: &AskedViewer, line: &str) -> Result<(AnswerKind, Option<St
     }
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let names: Vec<&str> = asked.choices.iter().map(|(it, _)| it.name()).collect();
-    let is_meant = |kind: AnswerKind| !word.is_empty() && kind.name().starts_with(&word.to_lowercase());
+    let is_meant =
+        |kind: AnswerKind| !word.is_empty() && kind.name().starts_with(&word.to_lowercase());
     let Some((kind, needs_words)) = asked.choices.iter().find(|(it, _)| is_meant(*it)) else {
         return Err(format!("type one of: {}", names.join(", ")));
     };

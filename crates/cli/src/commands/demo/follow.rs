@@ -205,8 +205,7 @@ impl<'a> Follower<'a> {
                 self.held_back.push(ReadEvent { document, event, text, at: Instant::now() });
             }
         }
-        let mut held_back =
-            in_reading_order(std::mem::take(&mut self.held_back), |it| &it.event);
+        let mut held_back = in_reading_order(std::mem::take(&mut self.held_back), |it| &it.event);
         let is_due = |it: &ReadEvent| mode == TellMode::AtOnce || it.at.elapsed() >= HELD_BACK;
         let n_due = held_back.iter().rposition(is_due).map_or(0, |it| it + 1);
         for it in held_back.drain(..n_due) {

@@ -61,10 +61,18 @@ impl Narrator {
                 }
             }
             Event::Question(QuestionEvent::Asked { by, .. }) => {
-                self.line(at, &self.name(by), &show::warn("has a question, and gives the baton back"));
+                self.line(
+                    at,
+                    &self.name(by),
+                    &show::warn("has a question, and gives the baton back"),
+                );
             }
             Event::Question(QuestionEvent::Answered { .. }) => {
-                self.line(at, &person(&document.by), &format!("answer: {}", show::bold(&show::visible(text))));
+                self.line(
+                    at,
+                    &person(&document.by),
+                    &format!("answer: {}", show::bold(&show::visible(text))),
+                );
             }
             Event::Gate(GateEvent::Opened { gate, .. }) if gate.kind == GateKind::Advisory => {
                 self.line(at, "You", &show::warn("may object while the work goes on"));

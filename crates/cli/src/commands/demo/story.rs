@@ -26,7 +26,9 @@ pub(super) struct DemoStory {
 pub(super) enum Promises {
     /// Two agents reach for the first handoff, the winner dies, and the server is killed while this
     /// agent is at work.
-    All { killed_with: &'static str },
+    All {
+        killed_with: &'static str,
+    },
     None,
 }
 

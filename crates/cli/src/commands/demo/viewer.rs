@@ -26,7 +26,11 @@ impl Viewer {
     }
 
     /// Adds a story and starts its run.
-    pub(super) async fn start(&self, story: &Story, workflow: &str) -> Result<RunDocument, Failure> {
+    pub(super) async fn start(
+        &self,
+        story: &Story,
+        workflow: &str,
+    ) -> Result<RunDocument, Failure> {
         let key = story.key.to_string();
         let text = StoryText {
             title: story.title.clone(),

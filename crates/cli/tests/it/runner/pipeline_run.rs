@@ -110,8 +110,9 @@ fn a_reset_takes_back_what_is_offered_and_a_start_hands_it_in_again() {
     let workshop = workshop(&["s1"]);
     let served = workshop.serves();
     post(&served, &json!({ "action": "start", "storyId": "s1" }));
-    until(&served, "the implementer works", |it| story(it, "s1")["isHeld"] == true
-        && story(it, "s1")["currentAgent"] == "implementer");
+    until(&served, "the implementer works", |it| {
+        story(it, "s1")["isHeld"] == true && story(it, "s1")["currentAgent"] == "implementer"
+    });
     post(&served, &json!({ "action": "stop" }));
     workshop.write("go-s1", "");
     until(&served, "it is offered", |it| story(it, "s1")["currentAgent"] == "reviewer");
