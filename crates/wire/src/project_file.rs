@@ -30,7 +30,7 @@ pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
 
 pub(crate) const KEYS: &[&str] =
-    &["project", "lint", "archive", "checks", "runner", "executors", "agents"];
+    &["project", "lint", "archive", "runner", "executors", "agents", "checks"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
