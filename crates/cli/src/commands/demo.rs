@@ -106,7 +106,7 @@ async fn play_story(
         follower.race(crew).await?;
     }
     crew.start_runner().await?;
-    follower.to_the_end(crew, audience).await?;
+    follower.follow(crew, audience).await?;
     crew.stop_runner().await;
     let run = follower.run;
     if run.status.name() != "completed" {

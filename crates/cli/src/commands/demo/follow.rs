@@ -117,7 +117,7 @@ impl<'a> Follower<'a> {
     }
 
     /// Until the run is over.
-    pub(super) async fn to_the_end(
+    pub(super) async fn follow(
         &mut self,
         crew: &mut Crew,
         audience: &mut Audience,

@@ -62,7 +62,7 @@ impl BatonProcess {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         // Ctrl-C is for the demo: it ends the others in their order.
         command.process_group(0).kill_on_drop(true);
-        let failed = |error| Failure::io(&format!("start `baton {}`", args.join(" ")), error);
+        let failed = |error| Failure::io(format!("start `baton {}`", args.join(" ")), error);
         let mut child = command.spawn().map_err(failed)?;
         let input = child.stdin.take();
         let Some(errors) = child.stderr.take() else {
