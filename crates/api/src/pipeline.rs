@@ -27,7 +27,8 @@ pub struct PipelineRunAction {
     pub workflow: Option<String>,
     /// Ignored.
     pub version: Option<serde_json::Value>,
-    /// Ignored.
+    /// Only `singleStoryId` is read, in the place of `storyId`: how agents are run is in the project's
+    /// `baton.toml`.
     pub config: Option<serde_json::Value>,
     /// For `continue`: `merge`, `feedback` and the like, as a string or as `{response, feedback}`.
     #[schema(value_type = Option<serde_json::Value>)]
@@ -58,6 +59,10 @@ pub struct PipelineRunState {
     pub gate: Option<PipelineGate>,
     pub progress: PipelineProgress,
     pub next: Option<String>,
+    /// The stories under way, at most 50, oldest first.
+    #[serde(default)]
+    pub stories: Vec<PipelineStoryProgress>,
+    pub runner: PipelineRunner,
     pub reason: Option<String>,
     /// For `start` and `continue`: numbers of the handoffs that were timed out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +88,34 @@ pub struct PipelineAgentState {
     pub current_agent: Option<String>,
     pub phase: String,
     pub handoff_count: u64,
+}
+
+/// How far one story is, and who has it.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PipelineStoryProgress {
+    pub story_id: String,
+    pub run_id: String,
+    #[schema(example = "running")]
+    pub status: Cow<'static, str>,
+    #[serde(flatten)]
+    pub agent_state: PipelineAgentState,
+    /// The label of the handoff that the current agent was offered or holds.
+    pub handoff: Option<String>,
+    /// Whether the current agent has taken it.
+    pub is_held: bool,
+    /// 1, plus one for each retry of the same work.
+    pub attempt: Option<u32>,
+}
+
+/// The programs that run agents, as far as the server knows of them.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PipelineRunner {
+    /// Whether a runner was heard of within the last minute.
+    pub is_there: bool,
+    /// The agents that it last asked for work for.
+    pub agents: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

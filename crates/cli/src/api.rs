@@ -97,6 +97,12 @@ impl Api {
         Ok(Self { way, principal: principal(cli)?, format: cli.format() })
     }
 
+    /// A server at a known address.
+    pub(crate) fn at(server: RemoteServer, principal: Principal) -> Self {
+        let way = Transport::Served { server, project: None };
+        Self { way, principal, format: OutputFormat::Table }
+    }
+
     /// Without a server.
     pub(crate) fn over(session: Session, principal: Principal, format: OutputFormat) -> Self {
         let local = Local::new(session.backend());

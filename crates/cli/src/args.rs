@@ -1,6 +1,7 @@
 //! What may be typed. One enum a noun; each verb is carried out by the file of its noun.
 
 mod answers;
+mod demo;
 mod documents;
 mod handoff;
 mod help;
@@ -22,6 +23,9 @@ use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
+pub(crate) use self::demo::Demo;
+#[cfg(test)]
+pub(crate) use self::demo::SHOWN;
 pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
     DoneArgs, HandedOn, HandoffCommand, HandoffCreate, HandoffList, HandoffTemplate, PartArgs,
@@ -87,7 +91,7 @@ pub(crate) enum CliCommand {
         #[arg(long)]
         new_data: bool,
     },
-    /// Watch scripted agents pass a story along, in a project of its own
+    /// Watch scripted agents do real work, in a repository of its own
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page
     Serve(Serve),
@@ -221,6 +225,9 @@ pub(crate) struct Serve {
     /// A name, besides the loopback ones, by which browsers and programs may call it
     #[arg(long, value_name = "HOST[:PORT]")]
     pub(crate) allow_host: Vec<String>,
+    /// Stop when the standard input ends: with the process that started it
+    #[arg(long, hide = true)]
+    pub(crate) until_input_ends: bool,
 }
 
 #[derive(Debug, Args)]
@@ -257,16 +264,6 @@ pub(crate) struct OpenArgs {
     /// Print the address, and start no browser
     #[arg(long)]
     pub(crate) print: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Stop after one story; otherwise stories follow until Ctrl-C
-    #[arg(long)]
-    pub(crate) once: bool,
-    /// How long an agent pretends to work
-    #[arg(long, value_name = "MILLISECONDS", default_value_t = 700)]
-    pub(crate) pace: u64,
 }
 
 #[derive(Debug, Subcommand)]

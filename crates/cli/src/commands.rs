@@ -50,7 +50,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     match &cli.command {
         CliCommand::Init { new_data: false } => init::run(&cli),
         CliCommand::Init { new_data: true } => init::begin_anew(&cli).await,
-        CliCommand::Demo(demo) => demo::run(&cli, demo).await,
+        CliCommand::Demo(demo) => demo::run(demo).await,
         CliCommand::Serve(serve) => serve::run(&cli, serve).await,
         CliCommand::Runner(args) => runner::run(&cli, args).await,
         CliCommand::Play { script } => play::run(&cli, script).await,

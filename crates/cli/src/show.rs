@@ -30,7 +30,7 @@ pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{commands, fields, list, table};
-pub(crate) use text::{block, one_line, shortened, visible};
+pub(crate) use text::{block, one_line, shortened, shortened_line, visible};
 pub(crate) use time::{TimeFormat, ago};
 pub(crate) use workflow_graph::{graph_json, graph_page, refused_rejects};
 pub(crate) use workflows::{asks, workflow_page};

@@ -4,6 +4,8 @@
 //! hash of that, so that nothing has to be stored for it and it outlives a restart of the server, as
 //! its lease does. Whether its fence still counts, the engine decides.
 
+use std::sync::Arc;
+
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, StatusCode};
 use baton_core::hash::Hash;
@@ -13,10 +15,15 @@ use baton_engine::Attempt;
 use uuid::Uuid;
 
 use crate::problem::ApiProblem;
+use crate::runner_presence::RunnerPresence;
 
-/// The secret that a server shares with its runners.
+/// The secret that a server shares with its runners, and what it has heard of them: the same for every
+/// clone of the key.
 #[derive(Clone)]
-pub struct RunnerKey([u8; 32]);
+pub struct RunnerKey {
+    secret: [u8; 32],
+    presence: Arc<RunnerPresence>,
+}
 
 /// What the credential of a request proves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,18 +38,22 @@ const ATTEMPT: &str = "baton-attempt.";
 
 impl RunnerKey {
     pub fn new(secret: [u8; 32]) -> Self {
-        Self(secret)
+        Self { secret, presence: Arc::default() }
     }
 
     /// Reads what [`RunnerKey::credential`] prints.
     pub fn parse(credential: &str) -> Option<Self> {
         let digits = credential.trim().strip_prefix(RUNNER)?;
-        Hash::parse(digits).map(|it| Self(it.0))
+        Hash::parse(digits).map(|it| Self::new(it.0))
     }
 
     /// The credential of a runner.
     pub fn credential(&self) -> String {
-        format!("{RUNNER}{}", Hash(self.0))
+        format!("{RUNNER}{}", Hash(self.secret))
+    }
+
+    pub(crate) fn presence(&self) -> &RunnerPresence {
+        &self.presence
     }
 
     /// The token of one attempt.
@@ -53,7 +64,8 @@ impl RunnerKey {
 
     pub(crate) fn read(&self, token: &str) -> Option<Credential> {
         if let Some(given) = Self::parse(token) {
-            return (Hash::of(&given.0) == Hash::of(&self.0)).then_some(Credential::Runner);
+            return (Hash::of(&given.secret) == Hash::of(&self.secret))
+                .then_some(Credential::Runner);
         }
         let (claim, mac) = token.strip_prefix(ATTEMPT)?.rsplit_once('.')?;
         let given = Hash::parse(mac)?;
@@ -74,7 +86,7 @@ impl RunnerKey {
     fn sign(&self, claim: &str) -> Hash {
         let padded = |pad: u8| {
             let mut block = [pad; 64];
-            block.iter_mut().zip(self.0).for_each(|(to, key)| *to ^= key);
+            block.iter_mut().zip(self.secret).for_each(|(to, key)| *to ^= key);
             block
         };
         let inner = Hash::of(&[&padded(0x36)[..], b"attempt:", claim.as_bytes()].concat());

@@ -26,6 +26,7 @@ mod problem;
 mod query;
 mod receive;
 mod recount;
+mod runner_presence;
 mod schemas;
 mod scope;
 mod serve;

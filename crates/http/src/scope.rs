@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
+use baton_api::pipeline::PipelineRunner;
 use baton_core::command::{Command, Create, LeaseTime};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, CheckName, Principal, StoryKey};
@@ -56,7 +57,12 @@ impl Door {
     fn caller(&self, headers: &HeaderMap) -> Result<RequestCaller, ApiProblem> {
         let (caller, is_runner) = match credential(headers, self.runner_key.as_ref())? {
             Credential::None => (Caller::new(principal(headers)?), false),
-            Credential::Runner => (Caller::of_baton("baton:runner"), true),
+            Credential::Runner => {
+                if let Some(key) = &self.runner_key {
+                    key.presence().hear();
+                }
+                (Caller::of_baton("baton:runner"), true)
+            }
             Credential::Attempt(attempt) => {
                 let principal = Principal::parse(&format!("agent:{}", attempt.agent))?;
                 (Caller { attempt: Some(attempt), ..Caller::new(principal) }, false)
@@ -110,6 +116,18 @@ impl Door {
 }
 
 impl Door {
+    /// A runner asks for the work of these agents.
+    pub(crate) fn hear_claim(&self, agents: &[AgentId]) {
+        if let Some(key) = &self.runner_key {
+            key.presence().hear_claim(agents);
+        }
+    }
+
+    /// What is known of runners.
+    pub(crate) fn runner(&self) -> PipelineRunner {
+        self.runner_key.as_ref().map(|it| it.presence().document()).unwrap_or_default()
+    }
+
     /// The token of the attempt that a claim begins; `None` where there are no credentials.
     pub(crate) fn attempt_token(&self, attempt: &Attempt) -> Option<String> {
         self.runner_key.as_ref().map(|it| it.attempt_token(attempt))

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::RunnerContext;
-use crate::client::ApiFailure;
+use crate::client::{ApiFailure, FAILURE};
 use crate::executor::{AttemptBrief, Executor, executor};
 use crate::process::{RunningProgram, end_orphans};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
@@ -476,7 +476,7 @@ impl AttemptRun {
         let text = match &result {
             AttemptResult::HandedOff(how) => how.clone(),
             AttemptResult::Failed(why) => {
-                self.fail(&format!("failure: {why}"), None).await;
+                self.fail(&format!("{FAILURE}{why}"), None).await;
                 format!("failed: {why}")
             }
             AttemptResult::Waiting { why, until } => {

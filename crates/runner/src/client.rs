@@ -48,6 +48,9 @@ const MOST_HEARTBEAT: Duration = Duration::from_secs(2);
 /// A claim whose answer was lost is asked for again within this time, by the same name.
 const CLAIM_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How the reason begins with which an attempt ends that left no result.
+pub(crate) const FAILURE: &str = "failure: ";
+
 struct ApiRequest<'a> {
     method: Method,
     path: String,
@@ -227,13 +230,21 @@ impl Client {
         self.insist(&request).await.map(|_| ())
     }
 
-    /// How many handoffs an agent has had in a run.
-    pub(crate) async fn count_handoffs(&self, run: &str, agent: &str) -> Result<usize, ApiFailure> {
-        let (run, agent) = (encoded(run), encoded(agent));
-        let path = format!("/handoffs?run=run%3A{run}&agent={agent}&limit=500");
+    /// How often it has been an agent's turn in a run: once for each handoff to it, and once more for
+    /// each answer to a question that it asked. Where a lease was lost, the same turn is played again.
+    pub(crate) async fn count_turns(&self, run: &str, agent: &str) -> Result<usize, ApiFailure> {
+        let path = format!("/handoffs?run=run%3A{}&limit=500", encoded(run));
         let (_, body) = self.insist(&self.get(path)).await?;
         let page: Page<HandoffSummary> = read(&body)?;
-        Ok(page.items.len())
+        let is_answer = |it: &HandoffSummary| {
+            it.from_agent == agent && it.kind.name() == "question" && it.state.name() == "completed"
+        };
+        let is_failure = |it: &HandoffSummary| {
+            it.ended_reason.as_deref().is_some_and(|it| it.starts_with(FAILURE))
+        };
+        let is_lost = |it: &HandoffSummary| it.state.name() == "timed_out" && !is_failure(it);
+        let is_turn = |it: &&HandoffSummary| it.to_agent == agent && !is_lost(it) || is_answer(it);
+        Ok(page.items.iter().filter(is_turn).count())
     }
 
     /// A command on a handoff, as the agent whose token this client has.

@@ -75,7 +75,8 @@ impl From<GitError> for PlayError {
 const MOST_FILE_BYTES: u64 = 16 << 20;
 const MOST_COMMAND: Duration = Duration::from_secs(600);
 
-/// Plays the turn that is due: the one for so many handoffs as the agent has had in this run.
+/// Plays the turn that is due: the one for so many handoffs, and answers to its questions, as the
+/// agent has had in this run.
 pub async fn play(
     script: &Script,
     context: PlayContext,
@@ -83,7 +84,7 @@ pub async fn play(
     out: &mut (dyn Write + Send),
 ) -> Result<PlayEnd, PlayError> {
     let client = Client::new(transport, context.token.clone());
-    let n = client.count_handoffs(&context.run, context.agent.as_str()).await?;
+    let n = client.count_turns(&context.run, context.agent.as_str()).await?;
     let actions =
         script.turn(&context.agent, n).ok_or_else(|| PlayError::NoTurn(context.agent.clone()))?;
     let dir = Dir::open(&context.folder)?;
@@ -138,14 +139,21 @@ impl Player {
             }
             ScriptedAction::Try(command) => {
                 if let Some(what) = self.run(command, out).await? {
-                    say(out, &format!("`{command}` {what}"))?;
+                    let first = command.lines().next().unwrap_or_default();
+                    say(out, &format!("`{first}` {what}"))?;
                 }
             }
             ScriptedAction::Commit(message) => {
                 let git = GitFolder::new(self.context.folder.clone(), &self.context.env);
-                git.stage_all(&[]).await?;
-                let commit = git.commit(message).await?;
-                say(out, &format!("committed {commit}: {message}"))?;
+                if git.stage_all(&[]).await? {
+                    let commit = git.commit(message).await?;
+                    say(out, &format!("committed {commit}: {message}"))?;
+                } else {
+                    say(
+                        out,
+                        &format!("nothing has changed, so there is nothing to commit: {message}"),
+                    )?;
+                }
             }
             ScriptedAction::HandOn(handoff) => self.hand_on(handoff, out).await?,
             ScriptedAction::Reject(reason) => self.send("reject", "reason", reason).await?,

@@ -48,6 +48,14 @@ impl RemoteServer {
         }
     }
 
+    /// The server that a process of ours has started.
+    pub(crate) fn started(url: &str) -> Result<Self, Failure> {
+        match Url::parse(url) {
+            Ok(url) => Ok(Self { url, from: UrlSource::Flag }),
+            Err(error) => Err(Failure::Usage(format!("the server `{url}`: {error}"))),
+        }
+    }
+
     /// True if the expected server instance answers.
     pub(super) async fn is_there(&self) -> bool {
         let mut request = Request::new(Bytes::new());

@@ -82,7 +82,7 @@ pub(crate) fn greeting() -> String {
     let command = Cli::command();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let begin = [
-        ("baton demo --once", "watch agents pass a story along"),
+        ("baton demo --once", "watch agents do real work"),
         ("baton init", "make this folder a project"),
         ("baton story add KEY --title \"...\"", "add a piece of work"),
         ("baton run start", "hand it to the first agent"),

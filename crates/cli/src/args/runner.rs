@@ -13,6 +13,9 @@ pub(crate) struct RunnerArgs {
     /// Stop once there is nothing to do
     #[arg(long)]
     pub(crate) once: bool,
+    /// Stop when the standard input ends: with the process that started it
+    #[arg(long, hide = true)]
+    pub(crate) until_input_ends: bool,
 }
 
 #[derive(Debug, Subcommand)]

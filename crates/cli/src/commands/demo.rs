@@ -1,150 +1,178 @@
-//! `baton demo`: scripted agents pass stories along a real pipeline, on a real store, live.
+//! `baton demo`: scripted agents really plan, edit, test, review and commit, in a git repository of its own.
+//!
+//! The demo is a client of a `baton serve` and a `baton runner` that it starts, and shows what Baton
+//! promises on the way. What the agents do is in `crates/cli/demo`.
 
-mod cast;
+mod audience;
+mod crew;
+mod follow;
 mod narrator;
+mod programs;
+mod project;
+mod story;
+mod viewer;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::path::Path;
 
-use baton_core::names::{Principal, StoryKey};
-use baton_core::run::{RunId, RunStatus};
-use baton_core::story::Story;
-use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
-use baton_files::{Dir, FileMode};
-use baton_http::{Backend, ListenOptions, Server};
-use baton_store::{Position, RunRef, Store};
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use baton_core::plural::counted;
+use tokio::time::Instant;
 
-use super::init::{lay_out, write_new};
+use self::audience::Audience;
+use self::crew::Crew;
+use self::follow::Follower;
+use self::narrator::Narrator;
+use self::programs::{git, sh};
+use self::story::{DemoStory, Promises, STORIES};
+use self::viewer::Viewer;
 use super::stop::told_to_stop;
-use crate::api::{Api, lock};
-use crate::args::{Cli, Demo};
+use crate::args::Demo;
+use crate::data::verify_project;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::session::{Purpose, Session};
 use crate::show;
 
-/// Loopback, and any free port.
-const FREE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-
-pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
-    let stop_playing = told_to_stop();
-    let root = scene()?;
-    let project = Project::find(Some(&root))?;
-    let you = Principal::parse("you")?;
-    let lock = lock(&project.data_dir()?).await?;
-    let session = Session::of(project, lock, Purpose::Change).await?;
-    let (engine, store) = (session.engine.clone(), session.store.clone());
-    let options = ListenOptions { listen: FREE, allowed_hosts: Vec::new() };
-    let backend = Backend { project: session.project.name(), ..engine.clone().into() };
-    let server = Server::bind(backend, &options).await?;
-    let url = format!("http://{}", server.address());
-    session.say_where(&url, server.instance())?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = tokio::spawn(server.run(async {
-        // Ends with the demo: on a message, or when the sender is dropped.
-        let _ = stopped.await;
-    }));
-    let api = Api::over(session, you.clone(), cli.format());
-    show::note(&format!(
-        "{} five scripted agents, one pipeline, everything on disk in {}",
-        show::bold("baton demo:"),
-        root.display()
-    ));
-    show::note(&format!("the page, live while it lasts: {}", show::mark(&url)));
-    let pace = Duration::from_millis(demo.pace);
-    let you = Caller::new(you);
-    let result = tokio::select! {
-        result = play(&api, &engine, store.as_ref(), &you, pace, demo.once) => result,
-        () = stop_playing => {
-            show::note("\nstopping: what is under way is finished first");
-            Ok(())
-        }
+pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
+    let stop = told_to_stop();
+    tokio::pin!(stop);
+    let mut crew = Crew::new(project::make().await?, demo.listen);
+    let played = tokio::select! {
+        played = play(demo, &mut crew) => Some(played),
+        () = &mut stop => None,
     };
-    drop(stop);
-    let served = serving.await.map_err(std::io::Error::other).and_then(|it| it);
-    api.close().await;
-    result?;
-    served.map_err(|error| Failure::io("serve the page", error))?;
+    if let Some(Ok(())) = &played
+        && !demo.once
+    {
+        show::answer(&format!("\nthe page stays until Ctrl-C: {}", show::mark(&crew.url())));
+        stop.await;
+    }
+    if played.is_none() {
+        show::note("\nstopping: the agents at work come to their end first");
+    }
+    let place = crew.folders.project.clone();
+    crew.stop().await;
+    played.unwrap_or(Ok(()))?;
+    say_where(&place);
+    Ok(())
+}
+
+/// Plays the stories that were asked for.
+async fn play(demo: &Demo, crew: &mut Crew) -> Result<(), Failure> {
+    crew.start_server().await?;
+    let stories: Vec<&DemoStory> = match &demo.workflow {
+        Some(workflow) => STORIES.iter().filter(|it| it.workflow == workflow).collect(),
+        None if demo.once => STORIES.iter().take(1).collect(),
+        None => STORIES.iter().collect(),
+    };
+    open_curtain(crew);
+    let mut audience = Audience::new(demo.yes, crew.url());
+    let n_all = stories.len();
+    for (index, story) in stories.into_iter().enumerate() {
+        let number = (index + 1, n_all);
+        play_story(demo, story, number, crew, &mut audience).await?;
+    }
+    Ok(())
+}
+
+fn open_curtain(crew: &Crew) {
     show::answer(&format!(
-        "\nlook around:\n  baton --project {0} run list --all\n  baton --project {0} run show 1\n  \
-         baton --project {0} handoff show 2\n  baton --project {0} verify\n  \
-         baton --project {0} serve",
-        root.display()
+        "{}  scripted agents, real work: processes, files, tests, commits\n\n  \
+         the repository  {}\n  the page        {}  (the same, live in a browser)",
+        show::bold("baton demo"),
+        crew.folders.project.display(),
+        show::mark(&crew.url()),
+    ));
+}
+
+async fn play_story(
+    demo: &Demo,
+    story: &DemoStory,
+    (number, n_all): (usize, usize),
+    crew: &mut Crew,
+    audience: &mut Audience,
+) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let work = story.story()?;
+    project::prepare(&crew.folders, story, &work.title, demo.pace).await?;
+    narrator::title(&format!("{}: {}", story.workflow, work.title), story.about, number, n_all);
+    tell_tests(&crew.folders.project).await?;
+    show::answer("");
+    let viewer = Viewer::new(&crew.url(), "you")?;
+    let run = viewer.start(&work, story.workflow).await?;
+    let names: HashMap<String, String> = viewer.names().await?;
+    let narrator = Narrator::new(names, run.started_at);
+    let mut follower = Follower::new(&viewer, &narrator, story, run);
+    if matches!(story.promises, Promises::All { .. }) {
+        follower.race(crew).await?;
+    }
+    crew.start_runner().await?;
+    follower.follow(crew, audience).await?;
+    crew.stop_runner().await;
+    let run = follower.run;
+    if run.status.name() != "completed" {
+        let what = format!("the run is {}, not completed", run.status.name());
+        return Err(Failure::Conflict(what));
+    }
+    let branch = viewer.story(work.key.as_str()).await?.branch;
+    let n_handoffs = viewer.handoffs(run.id).await?.len();
+    let seconds = begun.elapsed().as_secs_f64();
+    let project = &crew.folders.project;
+    merge(project, branch.as_deref().unwrap_or("main")).await?;
+    show_result(project, story).await?;
+    let verified = verify_project(&Project::find(Some(project))?).await?;
+    if !verified.is_sound() {
+        return Err(Failure::Unsound(Box::new(verified)));
+    }
+    show::answer(&format!(
+        "\n{} in {seconds:.0} s: {}, {} on disk, every chain verified",
+        show::good("✔ delivered"),
+        counted(n_handoffs as u64, "handoff"),
+        counted(verified.n_events, "event"),
     ));
     Ok(())
 }
 
-/// Plays one story, or all of them in turn until the user stops it.
-async fn play(
-    api: &Api,
-    engine: &Arc<Engine>,
-    store: &dyn Store,
-    you: &Caller,
-    pace: Duration,
-    once: bool,
-) -> Result<(), Failure> {
-    let sweeper = Sweeper::start(engine.clone());
-    let mut agents = JoinSet::new();
-    for agent in cast::agents()? {
-        let cursor = Position::START;
-        agents.spawn(cast::play(engine.clone(), agent, cursor, pace));
+/// The tests as they are, in one line.
+async fn tell_tests(project: &Path) -> Result<bool, Failure> {
+    let tests = sh(project, &["tests/run.sh"]).await?;
+    let last = show::one_line(tests.output.lines().last().unwrap_or_default());
+    let last = if tests.is_success { show::good(&last) } else { show::warn(&last) };
+    show::answer(&format!("  $ sh tests/run.sh   {last}"));
+    Ok(tests.is_success)
+}
+
+/// Merges the work of a story, where none of its agents has, and shows its commits.
+async fn merge(project: &Path, branch: &str) -> Result<(), Failure> {
+    git(project, &["merge", "--ff-only", "--quiet", branch]).await?;
+    show::answer(&format!(
+        "\n  {}\n  $ git merge --ff-only {branch}",
+        show::bold("What there is now")
+    ));
+    let log = git(project, &["log", "--format=%h %s", "-n", "50", "main"]).await?;
+    for line in log.lines().take_while(|it| !it.contains(project::ASKED)) {
+        show::answer(&format!("    {}", show::shortened_line(line, 74)));
     }
-    for n in 1.. {
-        let story = cast::story(n)?;
-        engine.add_story(you, &story).await?;
-        let run = hand_in(engine, you, &story).await?;
-        narrator::follow(api, engine, run, you, pace).await?;
-        let verified = verify_run(store, run).await?;
-        narrator::curtain(api, run, &verified).await?;
-        if once {
-            break;
-        }
-        tokio::time::sleep(pace * 3).await;
-    }
-    agents.shutdown().await;
-    sweeper.stop().await;
     Ok(())
 }
 
-async fn hand_in(engine: &Engine, you: &Caller, story: &Story) -> Result<RunId, Failure> {
-    narrator::title(story);
-    let start = StartRun::of(story.key.clone());
-    let outcome = engine.start(you, start).await?;
-    Ok(outcome.run)
-}
-
-/// A project of its own, kept for inspection afterwards.
-fn scene() -> Result<PathBuf, Failure> {
-    let folder = tempfile::Builder::new()
-        .prefix("baton-demo-")
-        .tempdir()
-        .map_err(|error| Failure::io("make a folder for the demo", error))?
-        .keep();
-    let dir = Dir::open(&folder)?;
-    lay_out(&dir)?;
-    // Strict contracts look for the files that a package names.
-    for file in cast::FILES {
-        if let Some((parent, _)) = file.rsplit_once('/') {
-            dir.make_dirs(parent, FileMode::Shared)?;
-        }
-        write_new(&dir, Path::new(file), "// What the scripted agents say that they wrote.\n")?;
+/// Runs the tests, and what was built.
+async fn show_result(project: &Path, story: &DemoStory) -> Result<(), Failure> {
+    if !tell_tests(project).await? {
+        return Err(Failure::Broken { what: "the tests of the project fail".to_owned() });
     }
-    Ok(folder)
+    let built = sh(project, story.built).await?;
+    let printed = show::shortened(&built.output, 40);
+    show::answer(&format!("  $ sh {}   {}", story.built.join(" "), show::bold(&printed)));
+    Ok(())
 }
 
-/// True once a run is at its end.
-async fn is_over(engine: &Engine, you: &Caller, run: RunId) -> Result<bool, Failure> {
-    let status = engine.read_as(you).run(&RunRef::Id(run)).await?.run.status;
-    Ok(match status {
-        RunStatus::Completed | RunStatus::Cancelled => true,
-        RunStatus::Open | RunStatus::Paused => false,
-    })
-}
-
-fn key(n: usize) -> Result<StoryKey, Failure> {
-    Ok(StoryKey::parse(&format!("demo:{n}"))?)
+fn say_where(project: &Path) {
+    let project = project.display();
+    show::answer(&format!(
+        "\neverything is still there; look around:\n  cd {project}\n  git log --stat\n  \
+         baton run show 1             who had the baton, and when\n  \
+         baton handoff show 5         one handoff, with its package\n  \
+         baton workspace list         where the agents worked\n  \
+         baton serve --no-runner      the page again"
+    ));
 }

@@ -6,7 +6,7 @@ use baton_core::names::AgentId;
 use baton_runner::{Runner, RunnerMode, RunnerStatus, status};
 use serde_json::json;
 
-use super::stop::told_to_stop;
+use super::stop::{input_ends, told_to_stop};
 use crate::api::{DataHolder, RemoteServer, holder};
 use crate::args::{Cli, RunnerArgs, RunnerCommand};
 use crate::failure::Failure;
@@ -55,7 +55,11 @@ async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
     let runner = Runner::open(options, Arc::new(transport)).await?;
     show::note(&format!("running agents for {url}"));
     let mode = if args.once { RunnerMode::Once } else { RunnerMode::Forever };
-    runner.run(mode, told_to_stop()).await;
+    tokio::select! {
+        () = runner.run(mode, told_to_stop()) => {}
+        // The server is gone as well: agents are ended at once, and their leases with them.
+        () = input_ends(), if args.until_input_ends => {}
+    }
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use baton_store::StoreError;
 use baton_views::Archivist;
 use tokio::sync::oneshot;
 
-use super::stop::told_to_stop;
+use super::stop::{input_ends, told_to_stop};
 use crate::api::lock;
 use crate::args::{Cli, Serve};
 use crate::failure::Failure;
@@ -37,7 +37,13 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 }
 
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
-    let stop = told_to_stop();
+    let (told, is_child) = (told_to_stop(), serve.until_input_ends);
+    let stop = async move {
+        tokio::select! {
+            () = told => {}
+            () = input_ends(), if is_child => {}
+        }
+    };
     let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let key = runner_key(session.data())?;
     let backend = Backend { runner_key: Some(key.clone()), ..session.backend() };

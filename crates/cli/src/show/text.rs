@@ -35,6 +35,16 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     format!("{cut}…")
 }
 
+/// As [`shortened`], with its blanks as they are: an indented line stays one.
+pub(crate) fn shortened_line(line: &str, most: usize) -> String {
+    let line = spelled(line);
+    if line.chars().count() <= most {
+        return line;
+    }
+    let cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    format!("{cut}…")
+}
+
 /// All of it on one line.
 pub(crate) fn one_line(text: &str) -> String {
     spelled(&text.split_whitespace().collect::<Vec<_>>().join(" "))

@@ -4,6 +4,7 @@ mod agents;
 mod checks;
 mod claimed;
 mod killed;
+mod pipeline_run;
 mod programs;
 mod scripted;
 mod trouble;

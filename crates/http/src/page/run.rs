@@ -49,8 +49,6 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
         let asked = AskedPerson::load(app, items).await?;
         inbox::render(&mut html, &asked, false);
     }
-    let (messages, n_before) = app.read().last_messages(run.id, MOST_MESSAGES).await?;
-    messages::render(&mut html, row.number, &messages, n_before, &cast);
     html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");
     html.number(run.n_handoffs).raw("</span></h2>");
     history::render(&mut html, &rows, &texts, &cast);
@@ -59,6 +57,8 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
         html.raw("; <code>baton run show</code> has them all.</p>");
     }
     html.raw("</section>");
+    let (messages, n_before) = app.read().last_messages(run.id, MOST_MESSAGES).await?;
+    messages::render(&mut html, row.number, &messages, n_before, &cast);
     let headline = who::sentence(run, &cast);
     Ok(Rendered::Page(PageParts { title: title.to_owned(), headline, main: html }))
 }

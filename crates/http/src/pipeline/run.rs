@@ -4,11 +4,11 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use baton_api::pipeline::{
     PipelineAgentState, PipelineGate, PipelineProgress, PipelineReset, PipelineRunAction,
-    PipelineRunAnswer, PipelineRunState,
+    PipelineRunAnswer, PipelineRunState, PipelineStoryProgress,
 };
 use baton_core::command::{Command, GateAnswer};
 use baton_core::document::Node;
-use baton_core::gate::{Answer, Gate};
+use baton_core::gate::{Answer, Gate, GateCause};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
 use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
 use baton_engine::{EngineError, StartRun};
@@ -29,6 +29,8 @@ use crate::values::reason;
 const STALE_MINUTES: u64 = 30;
 /// How many runs are read together.
 const PAGE: u32 = 200;
+/// How many stories under way are told of.
+const MOST_STORIES: usize = 50;
 
 /// Shows the current story, the progress of all stories, and the current agent.
 ///
@@ -45,8 +47,9 @@ pub(super) async fn get(app: RequestScope) -> Result<Typed<PipelineRunState>, Ap
 
 /// Starts, continues, stops or resets the pipeline.
 ///
-/// `start` begins a story or the next one in order, `continue` resumes and may answer a gate,
-/// `stop` pauses every open run, and `reset` cancels what is pending.
+/// `start` begins a story or the next one in order, or goes on with one that was stopped; `continue`
+/// resumes and may answer a gate; `stop` pauses every open run: agents finish what they have, and a
+/// runner takes nothing new; `reset` times out what is pending and goes back to the start.
 #[utoipa::path(post, path = "/api/run", operation_id = "pipelinePostRun", tag = "pipeline",
     request_body = PipelineRunAction,
     responses(
@@ -79,13 +82,16 @@ async fn start(
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
     // A mistyped key must not create a story: only a handoff that an agent creates does.
-    let asked = match request.story_id.as_deref() {
+    let asked = match request.story_id.as_deref().or(single_story(request)) {
         Some(name) => Some(typed_story(app, name, UnknownStory::Refused).await?),
         None => None,
     };
     let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let timed_out = time_out(caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     if let Some(run) = open_runs(app, asked.as_ref(), 0).await?.first() {
+        if run.run.status == RunStatus::Paused {
+            caller.without_key().on_run(run.run.id, Command::Resume).await?;
+        }
         let is_loose = matches!(run.run.baton(), Baton::Loose { .. });
         if is_loose {
             begin(app, caller, run.run.story.clone(), None).await?;
@@ -104,6 +110,11 @@ async fn start(
     };
     let warnings = begin(app, caller, story.clone(), workflow).await?;
     Ok(PipelineRunState { warnings, ..answer(app, &story, timed_out).await? })
+}
+
+/// The story that the configuration of a start names.
+fn single_story(request: &PipelineRunAction) -> Option<&str> {
+    request.config.as_ref()?.get("singleStoryId")?.as_str().filter(|it| !it.is_empty())
 }
 
 async fn begin(
@@ -216,7 +227,8 @@ async fn stop(
     Ok(run_state(app, current.as_ref(), None).await?)
 }
 
-/// Times out every handoff that waits for an agent.
+/// Times out every handoff that waits for an agent, and ends the pause of every run: `start` begins
+/// anew with what is loose then.
 async fn reset(app: &RequestScope, caller: &RequestCaller) -> Result<PipelineReset, ApiProblem> {
     let filter = HandoffFilter {
         states: vec![HandoffState::Open(baton_core::run::State::Pending)],
@@ -225,6 +237,15 @@ async fn reset(app: &RequestScope, caller: &RequestCaller) -> Result<PipelineRes
     let pending = app.read().handoffs(&filter).await?;
     let (kept, ours): (Vec<_>, Vec<_>) = pending.into_iter().partition(|it| it.to.agent.is_human());
     let cleared = time_out(caller, ours).await?;
+    let mut after = 0;
+    loop {
+        let page = open_runs(app, None, after).await?;
+        let Some(end) = page.last() else { break };
+        after = end.number;
+        for run in page.iter().filter(|it| it.run.status == RunStatus::Paused) {
+            caller.without_key().on_run(run.run.id, Command::Resume).await?;
+        }
+    }
     Ok(PipelineReset {
         success: true,
         cleared_handoffs: cleared.len() as u64,
@@ -279,20 +300,20 @@ async fn run_state(
     why_idle: Option<String>,
 ) -> Result<PipelineRunState, EngineError> {
     let counts = app.read().count_stories().await?;
-    let agent_state = match run {
-        Some(run) => Some(PipelineAgentState {
-            current_agent: run.run.current_agent().map(ToString::to_string),
-            phase: run.run.phase(&*app.read().workflow_of(run).await?).to_owned(),
-            handoff_count: run.run.n_handoffs.into(),
-        }),
+    let state_of = match run {
+        Some(run) => Some(agent_state(app, run).await?),
         None => None,
     };
+    let mut stories = Vec::new();
+    for run in open_runs(app, None, 0).await?.iter().take(MOST_STORIES) {
+        stories.push(story_progress(app, run).await?);
+    }
     Ok(PipelineRunState {
         success: true,
         status: run.map_or("idle", status).into(),
         current_story: run.map(|it| it.run.story.to_string()),
         run_id: run.map(|it| it.run.id.to_string()),
-        agent_state,
+        agent_state: state_of,
         gate: run.and_then(gate),
         progress: PipelineProgress {
             total: counts.n_stories,
@@ -300,9 +321,39 @@ async fn run_state(
             percentage: counts.n_completed * 100 / counts.n_stories.max(1),
         },
         next: app.read().next_ready().await.ok().map(|it| it.key.to_string()),
+        stories,
+        runner: app.door.runner(),
         reason: why_idle,
         timed_out: None,
         warnings: Vec::new(),
+    })
+}
+
+async fn agent_state(app: &RequestScope, run: &RunRow) -> Result<PipelineAgentState, EngineError> {
+    Ok(PipelineAgentState {
+        current_agent: run.run.current_agent().map(ToString::to_string),
+        phase: run.run.phase(&*app.read().workflow_of(run).await?).to_owned(),
+        handoff_count: run.run.n_handoffs.into(),
+    })
+}
+
+async fn story_progress(
+    app: &RequestScope,
+    run: &RunRow,
+) -> Result<PipelineStoryProgress, EngineError> {
+    let (no, is_held) = match run.run.baton() {
+        Baton::Held { handoff } => (Some(*handoff), true),
+        Baton::Offered { handoff } => (Some(*handoff), false),
+        Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => (None, false),
+    };
+    Ok(PipelineStoryProgress {
+        story_id: run.run.story.to_string(),
+        run_id: run.run.id.to_string(),
+        status: status(run).into(),
+        agent_state: agent_state(app, run).await?,
+        handoff: no.map(HandoffNo::label),
+        is_held,
+        attempt: no.and_then(|it| run.run.handoff(it)).map(|it| it.attempt),
     })
 }
 
@@ -316,12 +367,13 @@ fn gate(run: &RunRow) -> Option<PipelineGate> {
     })
 }
 
-/// The pipeline API's statuses: idle, running, paused, waiting_gate, complete.
+/// The pipeline API's statuses: idle, running, paused, waiting_gate, blocked, complete.
 fn status(run: &RunRow) -> &'static str {
     match (run.run.status, run.run.gate()) {
         (RunStatus::Completed, _) => "complete",
         (RunStatus::Cancelled, _) => "idle",
         (RunStatus::Paused, _) => "paused",
+        (RunStatus::Open, Some((_, gate))) if gate.cause == GateCause::Blocked => "blocked",
         (RunStatus::Open, Some(_)) => "waiting_gate",
         (RunStatus::Open, None) => "running",
     }

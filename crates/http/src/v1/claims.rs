@@ -61,6 +61,7 @@ pub(super) async fn claim(
     write.caller.check_runner()?;
     let asked = &write.asked;
     let agents = agents(&app, &asked.agents)?;
+    app.door.hear_claim(&agents);
     let lease = lease(asked.lease_seconds)?.unwrap_or(LeaseTime::USUAL);
     let wait = asked.wait_seconds.unwrap_or(0);
     if wait > MOST_WAIT_SECONDS {

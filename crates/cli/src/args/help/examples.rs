@@ -1,7 +1,7 @@
 //! Examples in the long help, by command. A test parses each of them.
 
 pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
-    ("demo", &["baton demo --once", "baton demo --pace 200"]),
+    ("demo", &["baton demo --once", "baton demo --workflow gated-project --yes"]),
     ("init", &["baton init", "baton init --project ~/shop"]),
     ("status", &["baton status", "baton status --json"]),
     ("open", &["baton open", "baton open shop:12", "baton open handoff:7 --print"]),

@@ -1,0 +1,255 @@
+//! The person who watches: what is asked of them, and what they type. The page takes the same answers.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::time::Duration;
+
+use baton_api::InboxItemDocument;
+use baton_core::gate::AnswerKind;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::narrator::wrapped;
+use super::viewer::Viewer;
+use crate::failure::Failure;
+use crate::show;
+
+/// After this long the demo itself answers a question. A gate waits.
+const MOST_THINKING: Duration = Duration::from_secs(10);
+const WIDTH: usize = 76;
+
+pub(super) struct Audience {
+    /// What is typed, a line each; `None` where there is no terminal.
+    lines: Option<mpsc::UnboundedReceiver<String>>,
+    /// Answer at once, in the viewer's name.
+    says_yes: bool,
+    /// Where else to answer.
+    page: String,
+    asked: Option<AskedViewer>,
+    /// Those that were shown already.
+    seen: Vec<Uuid>,
+}
+
+/// What the viewer is asked at the moment.
+struct AskedViewer {
+    handoff: Uuid,
+    choices: Vec<(AnswerKind, bool)>,
+    is_question: bool,
+    since: Instant,
+}
+
+impl Audience {
+    pub(super) fn new(says_yes: bool, page: String) -> Self {
+        let is_there = std::io::stdin().is_terminal() && !says_yes;
+        let lines = is_there.then(typed_lines);
+        Self { lines, says_yes, page, asked: None, seen: Vec::new() }
+    }
+
+    /// Shows what has come, and passes on what was typed since.
+    pub(super) async fn attend(
+        &mut self,
+        viewer: &Viewer,
+        run: Uuid,
+        scripted: &str,
+    ) -> Result<(), Failure> {
+        let inbox = viewer.inbox(run).await?;
+        let is_open =
+            |asked: &AskedViewer| inbox.iter().any(|it| it.handoff_id == Some(asked.handoff));
+        if self.asked.as_ref().is_some_and(|it| !is_open(it)) {
+            self.asked = None;
+        }
+        for item in &inbox {
+            if let Some(handoff) = item.handoff_id
+                && !self.seen.contains(&handoff)
+            {
+                self.seen.push(handoff);
+                self.show(item, handoff);
+            }
+        }
+        let typed = self.lines.as_mut().and_then(|it| it.try_recv().ok());
+        let Some(asked) = &self.asked else { return Ok(()) };
+        let (answer, comment) = match typed {
+            Some(line) => match read_answer(asked, &line) {
+                Ok(answer) => answer,
+                Err(hint) => {
+                    show::answer(&format!("    {}", show::warn(&hint)));
+                    return Ok(());
+                }
+            },
+            None if self.says_yes => scripted_answer(asked, scripted),
+            None if asked.is_question && asked.since.elapsed() >= MOST_THINKING => {
+                show::answer(&format!(
+                    "    {}",
+                    show::dim("(10 seconds are over: the demo answers for you)")
+                ));
+                scripted_answer(asked, scripted)
+            }
+            None => return Ok(()),
+        };
+        match viewer.answer(asked.handoff, answer, comment).await {
+            Ok(()) => self.asked = None,
+            // Answered on the page meanwhile, or not an answer that it takes.
+            Err(failure @ Failure::Refused { .. }) => {
+                show::answer(&format!("    {}", show::warn(&failure.to_string())));
+            }
+            Err(failure) => return Err(failure),
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, item: &InboxItemDocument, handoff: Uuid) {
+        let is_question = item.cause == "question";
+        let is_advisory = item.kind.is_some_and(|it| it.0.name() == "advisory");
+        if is_advisory && self.lines.is_none() {
+            return;
+        }
+        let title = match (is_question, is_advisory) {
+            (true, _) => "you are asked",
+            (false, true) => "you may object",
+            (false, false) => "you decide",
+        };
+        let about = item.name.clone().or_else(|| item.words.clone().filter(|_| is_question));
+        let about = about.unwrap_or_else(|| item.why.clone());
+        show::answer(&format!(
+            "\n  {} {}",
+            show::warn(&format!("◆ {title}:")),
+            show::bold(&show::visible(&about))
+        ));
+        let words = item.words.iter().filter(|_| !is_question && !is_advisory);
+        let said = item.sender.iter().flat_map(|it| &it.parts).filter(|it| it.name == "summary");
+        let said = said.flat_map(|it| &it.texts).take(1);
+        for text in said.chain(words).chain(item.items.iter().filter(|_| !is_advisory)) {
+            for line in wrapped(&show::one_line(text), WIDTH) {
+                show::answer(&format!("    {}", show::dim(&line)));
+            }
+        }
+        let choices: Vec<(AnswerKind, bool)> = item
+            .choices
+            .iter()
+            .filter_map(|it| Some((choice(&it.choice)?, it.needs_words)))
+            .collect();
+        self.say_how(&choices, is_question);
+        if !is_advisory || self.asked.is_none() {
+            self.asked = Some(AskedViewer { handoff, choices, is_question, since: Instant::now() });
+        }
+    }
+
+    fn say_how(&self, choices: &[(AnswerKind, bool)], is_question: bool) {
+        let shown = |(kind, needs_words): &(AnswerKind, bool)| match needs_words {
+            true => format!("{} TEXT", kind.name()),
+            false => kind.name().to_owned(),
+        };
+        let typed = match is_question {
+            true => "your answer".to_owned(),
+            false => choices.iter().map(shown).collect::<Vec<_>>().join("  |  "),
+        };
+        let page = show::mark(&self.page);
+        let how = match (&self.lines, self.says_yes) {
+            (_, true) => "(--yes answers for you)".to_owned(),
+            (Some(_), false) => {
+                format!("type: {}\n    or answer on the page: {page}", show::bold(&typed))
+            }
+            (None, false) => format!("answer on the page: {page}"),
+        };
+        let rest =
+            if is_question && !self.says_yes { "  (the demo answers after 10 s)" } else { "" };
+        show::answer(&format!("    {how}{}\n", show::dim(rest)));
+    }
+}
+
+/// Reads the terminal in a thread of its own, which ends with the process.
+fn typed_lines() -> mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// The answers that can be typed: those that need no agent and no package.
+fn choice(word: &str) -> Option<AnswerKind> {
+    let typed = [
+        AnswerKind::Approve,
+        AnswerKind::Reject,
+        AnswerKind::Reply,
+        AnswerKind::Question,
+        AnswerKind::Continue,
+        AnswerKind::Accept,
+        AnswerKind::Abort,
+    ];
+    typed.into_iter().find(|it| it.name() == word)
+}
+
+/// What a typed line means; or what is wrong with it.
+fn read_answer(asked: &AskedViewer, line: &str) -> Result<(AnswerKind, Option<String>), String> {
+    let line = line.trim();
+    if asked.is_question {
+        return match line.is_empty() {
+            true => Err("type your answer, and Enter".to_owned()),
+            false => Ok((AnswerKind::Reply, Some(line.to_owned()))),
+        };
+    }
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let names: Vec<&str> = asked.choices.iter().map(|(it, _)| it.name()).collect();
+    let is_meant =
+        |kind: AnswerKind| !word.is_empty() && kind.name().starts_with(&word.to_lowercase());
+    let Some((kind, needs_words)) = asked.choices.iter().find(|(it, _)| is_meant(*it)) else {
+        return Err(format!("type one of: {}", names.join(", ")));
+    };
+    let rest = rest.trim();
+    if *needs_words && rest.is_empty() {
+        return Err(format!("say why: {} TEXT", kind.name()));
+    }
+    Ok((*kind, (!rest.is_empty()).then(|| rest.to_owned())))
+}
+
+/// What the demo itself says.
+fn scripted_answer(asked: &AskedViewer, scripted: &str) -> (AnswerKind, Option<String>) {
+    if asked.is_question {
+        let words = if scripted.trim().is_empty() { "As you think best" } else { scripted.trim() };
+        return (AnswerKind::Reply, Some(words.to_owned()));
+    }
+    let yes = [AnswerKind::Approve, AnswerKind::Continue, AnswerKind::Accept];
+    let taken = yes.into_iter().find(|it| asked.choices.iter().any(|(choice, _)| choice == it));
+    (taken.unwrap_or(AnswerKind::Approve), Some("fine with me".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(is_question: bool) -> AskedViewer {
+        let choices = vec![(AnswerKind::Approve, false), (AnswerKind::Reject, true)];
+        AskedViewer { handoff: Uuid::nil(), choices, is_question, since: Instant::now() }
+    }
+
+    #[track_caller]
+    fn check_typed(line: &str, expected: Result<(AnswerKind, Option<&str>), &str>) {
+        let read = read_answer(&asked(false), line);
+        let read = read.as_ref().map(|(kind, words)| (*kind, words.as_deref()));
+        assert_eq!(read.map_err(String::as_str), expected, "{line}");
+    }
+
+    #[test]
+    fn a_gate_is_answered_by_the_beginning_of_a_word_and_a_reason() {
+        check_typed("approve", Ok((AnswerKind::Approve, None)));
+        check_typed(" a  looks good ", Ok((AnswerKind::Approve, Some("looks good"))));
+        check_typed("reject too dear", Ok((AnswerKind::Reject, Some("too dear"))));
+        check_typed("r", Err("say why: reject TEXT"));
+        check_typed("", Err("type one of: approve, reject"));
+        check_typed("yes", Err("type one of: approve, reject"));
+    }
+
+    #[test]
+    fn a_question_takes_any_text() {
+        let read = read_answer(&asked(true), " Ten off! ").unwrap();
+        assert_eq!(read, (AnswerKind::Reply, Some("Ten off!".to_owned())));
+        assert!(read_answer(&asked(true), "  ").is_err());
+        assert_eq!(scripted_answer(&asked(true), "Ten\n").1.as_deref(), Some("Ten"));
+        assert_eq!(scripted_answer(&asked(false), "Ten").0, AnswerKind::Approve);
+    }
+}

@@ -1,0 +1,170 @@
+//! The programs that the demo starts: `baton serve`, `baton runner`, git and the tests of its project.
+//!
+//! Whatever becomes of the demo, its server and its runner end with it: they hold the other end of a pipe.
+#![expect(clippy::disallowed_methods, reason = "the demo starts programs of its own")]
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, ChildStdin, Command};
+use tokio::time::timeout;
+
+use crate::failure::Failure;
+
+/// How long a program may take to say that it is ready, and to end.
+const MOST_STARTING: Duration = Duration::from_secs(30);
+const MOST_ENDING: Duration = Duration::from_secs(40);
+/// Lines of a program's log that are kept, to be told if it ends by itself.
+const KEPT_LINES: usize = 20;
+
+/// The folders of a demo.
+pub(super) struct DemoFolders {
+    /// The git repository, which is a Baton project too.
+    pub(super) project: PathBuf,
+    /// The user's state, as far as the demo is concerned: what it trusts is in it.
+    pub(super) state: PathBuf,
+}
+
+/// A Baton that the demo has started.
+pub(super) struct BatonProcess {
+    child: Child,
+    /// Never written to: it ends with this process.
+    _input: Option<ChildStdin>,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+/// What a program printed, and whether it succeeded.
+pub(super) struct ProgramEnd {
+    pub(super) is_success: bool,
+    pub(super) output: String,
+}
+
+impl BatonProcess {
+    /// Starts `baton` with these arguments, and waits for the line that begins with `ready`: returns
+    /// what follows in it.
+    pub(super) async fn start(
+        folders: &DemoFolders,
+        args: &[&str],
+        ready: &str,
+    ) -> Result<(Self, String), Failure> {
+        let program =
+            std::env::current_exe().map_err(|error| Failure::io("find this program", error))?;
+        let mut command = Command::new(program);
+        command.arg("--project").arg(&folders.project).args(args).arg("--until-input-ends");
+        command.env("XDG_STATE_HOME", &folders.state).env("NO_COLOR", "1");
+        for name in ["BATON_URL", "BATON_TOKEN", "BATON_RUNNER_TOKEN", "BATON_KILL_AT_STEP"] {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // Ctrl-C is for the demo: it ends the others in their order.
+        command.process_group(0).kill_on_drop(true);
+        let failed = |error| Failure::io(format!("start `baton {}`", args.join(" ")), error);
+        let mut child = command.spawn().map_err(failed)?;
+        let input = child.stdin.take();
+        let Some(errors) = child.stderr.take() else {
+            return Err(failed(std::io::Error::other("it has no log")));
+        };
+        let mut lines = BufReader::new(errors).lines();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let is_ready = async {
+            while let Ok(Some(line)) = lines.next_line().await {
+                if let Some(rest) = line.strip_prefix(ready) {
+                    return Some(rest.trim().to_owned());
+                }
+                keep(&log, line);
+            }
+            None
+        };
+        let said = timeout(MOST_STARTING, is_ready).await.ok().flatten();
+        let process = Self { child, _input: input, log: log.clone() };
+        let Some(said) = said else {
+            let why = process.last_lines();
+            let what = format!("`baton {}` did not start: {why}", args.join(" "));
+            return Err(Failure::Broken { what });
+        };
+        tokio::spawn(read_on(lines, log));
+        Ok((process, said))
+    }
+
+    /// Ends it as a crash would.
+    pub(super) async fn kill(mut self) {
+        // It fails where the process has ended already.
+        let _ = self.child.start_kill();
+        let _ = self.child.wait().await;
+    }
+
+    /// Tells it to stop, and waits until it has.
+    pub(super) async fn stop(mut self) {
+        let pid = self.child.id().and_then(|it| i32::try_from(it).ok()).and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        if timeout(MOST_ENDING, self.child.wait()).await.is_err() {
+            self.kill().await;
+        }
+    }
+
+    /// Why it has ended by itself; `None` while it is there.
+    pub(super) fn has_ended(&mut self) -> Option<String> {
+        match self.child.try_wait() {
+            Ok(None) | Err(_) => None,
+            Ok(Some(status)) => Some(format!("{status}: {}", self.last_lines())),
+        }
+    }
+
+    fn last_lines(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).join("; ")
+    }
+}
+
+/// Its log is read to the end, so that it never waits for a reader.
+async fn read_on(mut lines: Lines<BufReader<ChildStderr>>, log: Arc<Mutex<Vec<String>>>) {
+    while let Ok(Some(line)) = lines.next_line().await {
+        keep(&log, line);
+    }
+}
+
+fn keep(log: &Mutex<Vec<String>>, line: String) {
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    if log.len() == KEPT_LINES {
+        log.remove(0);
+    }
+    log.push(line);
+}
+
+/// git in the repository of the demo, with no settings but those of the repository.
+pub(super) async fn git(project: &Path, args: &[&str]) -> Result<String, Failure> {
+    let mut command = Command::new("git");
+    command.args(["-c", "core.hooksPath=/dev/null"]).args(args);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    let end = run(command, project, "git").await?;
+    if !end.is_success {
+        let what = format!("`git {}` failed: {}", args.join(" "), end.output);
+        return Err(Failure::Broken { what });
+    }
+    Ok(end.output)
+}
+
+/// A program of the project and its arguments, by `sh`.
+pub(super) async fn sh(project: &Path, args: &[&str]) -> Result<ProgramEnd, Failure> {
+    let mut command = Command::new("sh");
+    command.args(args);
+    run(command, project, "sh").await
+}
+
+async fn run(mut command: Command, project: &Path, name: &str) -> Result<ProgramEnd, Failure> {
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"] {
+        command.env_remove(name);
+    }
+    command.current_dir(project).stdin(Stdio::null()).kill_on_drop(true);
+    let what = format!("start `{name}`, which the demo needs");
+    let output = command.output().await.map_err(|error| Failure::io(&what, error))?;
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text += &String::from_utf8_lossy(&output.stderr);
+    Ok(ProgramEnd { is_success: output.status.success(), output: text.trim_end().to_owned() })
+}

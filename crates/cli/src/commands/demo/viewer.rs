@@ -1,0 +1,132 @@
+//! What the demo asks of its server, in the viewer's name.
+
+use std::collections::HashMap;
+
+use baton_api::{
+    Acceptance, Attribution, EventDocument, HandoffSummary, InboxItemDocument, MessageDocument,
+    Page, PersonsWord, RunDocument, StartRequest, StoryDocument, StoryText,
+};
+use baton_core::gate::AnswerKind;
+use baton_core::names::Principal;
+use baton_core::story::Story;
+use uuid::Uuid;
+
+use crate::api::{Api, Ask, RemoteServer};
+use crate::failure::Failure;
+
+/// A caller of the demo's server.
+pub(super) struct Viewer {
+    api: Api,
+}
+
+impl Viewer {
+    pub(super) fn new(url: &str, name: &str) -> Result<Self, Failure> {
+        let server = RemoteServer::started(url)?;
+        Ok(Self { api: Api::at(server, Principal::parse(name)?) })
+    }
+
+    /// Adds a story and starts its run.
+    pub(super) async fn start(
+        &self,
+        story: &Story,
+        workflow: &str,
+    ) -> Result<RunDocument, Failure> {
+        let key = story.key.to_string();
+        let text = StoryText {
+            title: story.title.clone(),
+            description: story.description.clone(),
+            acceptance: story.acceptance.clone(),
+            depends_on: Vec::new(),
+            priority: story.priority,
+            branch: None,
+            pr_url: None,
+        };
+        self.api.send(&Ask::put(["stories", &key], &text)).await?;
+        let start = StartRequest {
+            story: Some(key.clone()),
+            new_story: false,
+            workflow: Some(workflow.to_owned()),
+            to_agent: None,
+            package: None,
+            reason: None,
+            at: None,
+            mode: None,
+        };
+        self.api.send(&Ask::post(["runs"], &start)).await?;
+        self.run(&format!("story:{key}")).await
+    }
+
+    pub(super) async fn run(&self, name: &str) -> Result<RunDocument, Failure> {
+        self.api.get(&Ask::get(["runs", name])).await
+    }
+
+    pub(super) async fn story(&self, key: &str) -> Result<StoryDocument, Failure> {
+        self.api.get(&Ask::get(["stories", key])).await
+    }
+
+    /// Every handoff of a run.
+    pub(super) async fn handoffs(&self, run: Uuid) -> Result<Vec<HandoffSummary>, Failure> {
+        Ok(self.api.list(Ask::get(["handoffs"]).with("run", run)).await?.items)
+    }
+
+    /// The next events of a run.
+    pub(super) async fn events(
+        &self,
+        run: Uuid,
+        after: u64,
+    ) -> Result<Vec<EventDocument>, Failure> {
+        let run = run.to_string();
+        let ask = Ask::get(["runs", &run, "events"]).with("after", after).with("limit", 100);
+        Ok(self.api.get::<Page<EventDocument>>(&ask).await?.items)
+    }
+
+    /// The whole text of a message, whose event has the beginning.
+    pub(super) async fn message(
+        &self,
+        run: Uuid,
+        position: u64,
+    ) -> Result<Option<String>, Failure> {
+        let all = Ask::get(["runs", &run.to_string(), "messages"]);
+        let all = self.api.list::<MessageDocument>(all).await?.items;
+        Ok(all.into_iter().find(|it| it.position == position).and_then(|it| it.text))
+    }
+
+    /// Takes a handoff under a lease.
+    pub(super) async fn accept(
+        &self,
+        handoff: u64,
+        agent: &str,
+        lease_seconds: u32,
+    ) -> Result<(), Failure> {
+        let accept = Acceptance {
+            agent: Some(agent.to_owned()),
+            acknowledgement: None,
+            lease_seconds: Some(lease_seconds),
+        };
+        let name = format!("handoff:{handoff}");
+        self.api.send(&Ask::post(["handoffs", &name, "accept"], &accept)).await.map(|_| ())
+    }
+
+    /// What waits for a person in a run.
+    pub(super) async fn inbox(&self, run: Uuid) -> Result<Vec<InboxItemDocument>, Failure> {
+        let all = self.api.list::<InboxItemDocument>(Ask::get(["inbox"])).await?.items;
+        Ok(all.into_iter().filter(|it| it.run.id == run).collect())
+    }
+
+    pub(super) async fn answer(
+        &self,
+        handoff: Uuid,
+        answer: AnswerKind,
+        comment: Option<String>,
+    ) -> Result<(), Failure> {
+        let word = PersonsWord { answer: answer.into(), to_agent: None, comment, package: None };
+        let ask = Ask::post(["inbox", &handoff.to_string(), "answer"], &word);
+        self.api.send(&ask).await.map(|_| ())
+    }
+
+    /// The names of the agents, by id.
+    pub(super) async fn names(&self) -> Result<HashMap<String, String>, Failure> {
+        let agents: Page<Attribution> = self.api.get(&Ask::get(["agents"])).await?;
+        Ok(agents.items.into_iter().map(|it| (it.agent_id, it.agent_name)).collect())
+    }
+}
