@@ -25,8 +25,15 @@ pub struct RunDocument {
     pub mode: ModeWord,
     pub status: StatusWord,
     pub baton: BatonWord,
-    /// The agent or person that has to act.
+    /// The agent or person that has to act. Of several branches, that of the first in the order of
+    /// the workflow.
     pub current_agent: Option<String>,
+    /// All of them: one for each branch whose baton rests with one.
+    #[serde(default)]
+    pub current_agents: Vec<String>,
+    /// The branches, from a fan-out to its join.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<BranchDocument>,
     pub current_place: Option<String>,
     /// The label of the handoff that the baton rests on; null if it is loose, or the run is over.
     pub current_handoff: Option<String>,
@@ -50,6 +57,24 @@ pub struct RunDocument {
     pub head: String,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
+}
+
+/// One of the branches that a run's work is in, until they join.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Branch)]
+pub struct BranchDocument {
+    /// The step that the branch begins at.
+    pub first: String,
+    /// The step at which it joins the others.
+    pub join: String,
+    /// `done` once the branch has arrived at the join.
+    pub baton: BatonWord,
+    pub current_agent: Option<String>,
+    pub current_place: Option<String>,
+    pub current_handoff: Option<String>,
+    /// The label of the handoff that brought its work to the join.
+    pub arrived_with: Option<String>,
 }
 
 /// A run with the gates that its work has passed.

@@ -5,10 +5,12 @@
 //! decode, so a rename fails a test before it fails a user.
 
 mod blocker;
+mod branch;
 mod counted;
 mod evidence;
 mod evolve;
 mod family;
+mod forked;
 mod frame;
 mod gate;
 mod handoff;
@@ -25,6 +27,7 @@ use self::family::EventFamily;
 use crate::run::{HandoffNo, HandoffState};
 
 pub use self::blocker::BlockerEvent;
+pub use self::branch::BranchEvent;
 pub use self::evidence::EvidenceEvent;
 pub use self::evolve::{evolve, replay};
 pub use self::family::{EventTexts, SentenceStyle, TextRole};
@@ -51,11 +54,12 @@ pub enum Event {
     Evidence(EvidenceEvent),
     Blocker(BlockerEvent),
     Message(MessageEvent),
+    Branch(BranchEvent),
 }
 
 impl Event {
     /// Reads the body of the event `name`. Its name tells the family, so that a body is not tried
-    /// against ten of them.
+    /// against all of them.
     pub fn read<'de, D: Deserializer<'de>>(name: &str, body: D) -> Result<Self, D::Error> {
         /// A family whose names include the event's reads it.
         macro_rules! by_name {
@@ -66,7 +70,7 @@ impl Event {
             };
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
-        by_name!(EvidenceEvent BlockerEvent MessageEvent);
+        by_name!(EvidenceEvent BlockerEvent MessageEvent BranchEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -83,6 +87,7 @@ impl Event {
             EvidenceEvent::NAMES,
             BlockerEvent::NAMES,
             MessageEvent::NAMES,
+            BranchEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
     }
@@ -130,6 +135,7 @@ impl Event {
             Event::Evidence(it) => it,
             Event::Blocker(it) => it,
             Event::Message(it) => it,
+            Event::Branch(it) => it,
         }
     }
 }

@@ -123,7 +123,7 @@ fn edge_row(step: &str, agents: &str, edge: &Edge) -> Vec<String> {
         step.to_owned(),
         agents.to_owned(),
         edge.on.name().to_owned(),
-        format!("{}{back}", target_name(&edge.to)),
+        format!("{}{back}", edge.leads_in_words()),
         edge.contract.clone().unwrap_or_default(),
         asks(edge),
     ]

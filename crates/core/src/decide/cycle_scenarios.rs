@@ -230,7 +230,7 @@ fn rejects_count_as_entries() {
 #[test]
 fn what_no_agent_moved_does_not_count() {
     let mut tester = Tester::started();
-    let n = |tester: &Tester| tester.run.entries(&id("analyze"));
+    let n = |tester: &Tester| tester.run.entries(0, &id("analyze"));
     assert_eq!(n(&tester), 1, "the start");
     tester.accepts(1);
     tester.completes(1, Outcome::Failure, nothing());
@@ -330,7 +330,7 @@ fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
         tester.hands("implementer", "reviewer", plan());
         let (no, _) = gate(&tester);
         tester.answers(no, Answer::Approve);
-        assert_eq!(tester.run.entries(&id("review")), 0);
+        assert_eq!(tester.run.entries(0, &id("review")), 0);
     }
     fails_anew(&mut tester);
     check_asked(
@@ -352,7 +352,7 @@ fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
             break;
         }
         n += 1;
-        assert_eq!(tester.run.entries(&id("review")), n);
+        assert_eq!(tester.run.entries(0, &id("review")), n);
     }
     assert_eq!(n, 4);
     check_asked(
@@ -460,6 +460,6 @@ fn a_run_from_before_has_only_its_rounds_and_is_counted_from_now_on() {
     tester.run = run;
     let create = Command::Create(create("analyst", "implementer", plan()));
     let decision = tester.would(&create).unwrap();
-    assert_eq!(decision.run.entries(&id("implement")), 1);
+    assert_eq!(decision.run.entries(0, &id("implement")), 1);
     assert_eq!(decision.run.all_rounds().next().unwrap().1.n, 1);
 }

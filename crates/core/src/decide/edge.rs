@@ -24,7 +24,7 @@ pub(super) fn edge_to<'a>(
 ) -> Result<&'a Edge, Refusal> {
     let edges = workflow.edges_from(place);
     let leads_there = |it: &&Edge| {
-        workflow.agents_at(&Workflow::target_place(&it.to)).contains(to)
+        workflow.agents_along(it).contains(to)
             && outcome.is_none_or(|outcome| outcome == it.on)
     };
     edges.iter().find(leads_there).ok_or_else(|| Refusal::NotAnEdge {
@@ -39,7 +39,7 @@ fn known_edges(workflow: &Workflow, edges: &[Edge]) -> String {
     let known: Vec<String> = edges
         .iter()
         .flat_map(|edge| {
-            let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
+            let agents = workflow.agents_along(edge);
             agents.into_iter().map(move |it| format!("`{it}` on {}", edge.on.name()))
         })
         .collect();

@@ -3,7 +3,7 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent, MessageEvent,
+    BlockerEvent, BranchEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent, MessageEvent,
     RunEvent, StepEvent,
 };
 use baton_core::gate::GateEdge;
@@ -170,7 +170,8 @@ impl EventToTell<'_> {
             | Event::Gate(_)
             | Event::Evidence(_)
             | Event::Blocker(_)
-            | Event::Message(_) => None,
+            | Event::Message(_)
+            | Event::Branch(_) => None,
         }
     }
 
@@ -204,6 +205,7 @@ impl EventToTell<'_> {
                 let (to, by) = (("to", text(to.as_str())), ("by", text(by.as_str())));
                 ("BLOCKER_REROUTED", vec![handoff(), to, by, ("cause", text(cause.name()))])
             }
+            Event::Branch(event) => branch(event),
             Event::Message(MessageEvent::Posted { by, .. }) => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
             }
@@ -282,8 +284,34 @@ fn gate(event: &GateEvent, handoff: (&'static str, Node)) -> NamedMembers {
         }
         GateEvent::Passed { edge, .. } => ("GATE_PASSED", ends(edge)),
         GateEvent::Waived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
-        GateEvent::Lost { gates } => ("GATE_LOST", gates_of(gates, None)),
-        GateEvent::Carried { gates } => ("GATE_CARRIED", gates_of(gates, None)),
+        GateEvent::Lost { gates, .. } => ("GATE_LOST", gates_of(gates, None)),
+        GateEvent::Carried { gates, .. } => ("GATE_CARRIED", gates_of(gates, None)),
+    }
+}
+
+/// Steps have short names, but a fan-out may have many: they are counted.
+fn branch(event: &BranchEvent) -> NamedMembers {
+    let step = |key, it: &StepId| (key, text(it.as_str()));
+    match event {
+        BranchEvent::Forked { from, firsts, join, need, .. } => {
+            let n_branches = ("branches", Node::count(firsts.len() as u64));
+            let need = ("need", Node::count((*need).into()));
+            let from = ("agent", text(from.agent.as_str()));
+            ("BRANCH_FORKED", vec![from, n_branches, need, step("join", join)])
+        }
+        BranchEvent::Arrived { branch, from, outcome, .. } => {
+            let branch = ("branch", Node::count((*branch).into()));
+            let agent = ("agent", text(from.agent.as_str()));
+            ("BRANCH_ARRIVED", vec![branch, agent, ("outcome", text(outcome.name()))])
+        }
+        BranchEvent::Cancelled { branch, first } => {
+            let branch = ("branch", Node::count((*branch).into()));
+            ("BRANCH_CANCELLED", vec![branch, step("step", first)])
+        }
+        BranchEvent::Joined { at, branches } => {
+            let n_branches = ("branches", Node::count(branches.len() as u64));
+            ("BRANCH_JOINED", vec![step("step", at), n_branches])
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use baton_core::command::{Command, GateAnswer};
 use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
-use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
+use baton_core::run::{HandoffNo, HandoffState, Run, RunStatus};
 use baton_engine::{EngineError, StartRun};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
 use baton_wire::json;
@@ -86,7 +86,7 @@ async fn start(
     let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let timed_out = time_out(caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     if let Some(run) = open_runs(app, asked.as_ref(), 0).await?.first() {
-        let is_loose = matches!(run.run.baton(), Baton::Loose { .. });
+        let is_loose = run.run.loose_branch().is_some();
         if is_loose {
             begin(app, caller, run.run.story.clone(), None).await?;
         }
@@ -272,6 +272,14 @@ async fn answer(
     Ok(PipelineRunState { timed_out: Some(timed_out), ..state })
 }
 
+/// The agents of all branches, while there are several.
+pub(super) fn several_agents(run: &Run) -> Vec<String> {
+    match run.fork {
+        Some(_) => run.current_agents().map(ToString::to_string).collect(),
+        None => Vec::new(),
+    }
+}
+
 /// The pipeline API's run: the current story, the progress of all stories, and the current agent.
 async fn run_state(
     app: &RequestScope,
@@ -282,6 +290,7 @@ async fn run_state(
     let agent_state = match run {
         Some(run) => Some(PipelineAgentState {
             current_agent: run.run.current_agent().map(ToString::to_string),
+            current_agents: several_agents(&run.run),
             phase: run.run.phase(&*app.read().workflow_of(run).await?).to_owned(),
             handoff_count: run.run.n_handoffs.into(),
         }),

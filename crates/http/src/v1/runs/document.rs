@@ -1,7 +1,7 @@
 //! A run as the native API represents it: above all, where the baton is.
 
-use baton_api::{PassedGateDocument, RunDetail, RunDocument};
-use baton_core::run::{Baton, State};
+use baton_api::{BranchDocument, PassedGateDocument, RunDetail, RunDocument};
+use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, State};
 use baton_engine::EngineError;
 use baton_store::RunRow;
 use baton_views::PassedGate;
@@ -28,6 +28,34 @@ fn passed_gate(it: PassedGate) -> PassedGateDocument {
     }
 }
 
+/// None for a run without a fan-out under way: its one baton is the run's.
+fn branches(run: &Run) -> Vec<BranchDocument> {
+    let Some(fork) = &run.fork else { return Vec::new() };
+    let branch = |it: &Branch| BranchDocument {
+        first: fork.first(it.no).map(ToString::to_string).unwrap_or_default(),
+        join: fork.join.to_string(),
+        baton: it.baton.place().into(),
+        current_agent: run.current_agent_in(it.no).map(ToString::to_string),
+        current_place: run.current_place_in(it.no).map(ToString::to_string),
+        current_handoff: run.current_in(it.no).map(|it| it.no.label()),
+        arrived_with: None,
+    };
+    let arrived = |it: &Arrival| BranchDocument {
+        first: fork.first(it.branch).map(ToString::to_string).unwrap_or_default(),
+        join: fork.join.to_string(),
+        baton: BatonPlace::Done.into(),
+        current_agent: None,
+        current_place: None,
+        current_handoff: None,
+        arrived_with: Some(it.handoff.label()),
+    };
+    let under_way = run.branches.iter().map(|it| (it.no, branch(it)));
+    let mut all: Vec<(u16, BranchDocument)> =
+        under_way.chain(fork.arrived.iter().map(|it| (it.branch, arrived(it)))).collect();
+    all.sort_by_key(|(no, _)| *no);
+    all.into_iter().map(|(_, it)| it).collect()
+}
+
 pub(in crate::v1) async fn run_document(
     app: &RequestScope,
     row: &RunRow,
@@ -46,6 +74,8 @@ pub(in crate::v1) async fn run_document(
         status: run.status.into(),
         baton: run.baton().place().into(),
         current_agent: run.current_agent().map(ToString::to_string),
+        current_agents: run.current_agents().map(ToString::to_string).collect(),
+        branches: branches(run),
         current_place: run.current_place().map(ToString::to_string),
         current_handoff: current.map(|it| it.no.label()),
         parked_on: match run.baton() {
