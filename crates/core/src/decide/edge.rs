@@ -27,7 +27,12 @@ pub(super) fn edge_to<'a>(
         workflow.agents_along(it).contains(to)
             && outcome.is_none_or(|outcome| outcome == it.on)
     };
-    edges.iter().find(leads_there).ok_or_else(|| Refusal::NotAnEdge {
+    // An agent that names the join's means the branches before it.
+    let joins_there = |it: &&Edge| {
+        workflow.agents_at_join(it).contains(to) && outcome.is_none_or(|outcome| outcome == it.on)
+    };
+    let edge = edges.iter().find(leads_there).or_else(|| edges.iter().find(joins_there));
+    edge.ok_or_else(|| Refusal::NotAnEdge {
         from: place.to_string(),
         to: to.clone(),
         outcome,

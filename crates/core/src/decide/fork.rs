@@ -210,8 +210,10 @@ fn agents_at(draft: &Draft<'_>, step: &StepId) -> Vec<AgentId> {
 fn first_party(draft: &Draft<'_>, step: &StepId, it: &Offer) -> Party {
     let place = Place::Step(step.clone());
     let agents = agents_at(draft, step);
-    let firsts = draft.workflow().branch_of(step).map_or(&[][..], |(it, _)| &it.branches);
-    let is_of_another = firsts.iter().any(|first| agents_at(draft, first).contains(&it.to.agent));
+    let fan_out = draft.workflow().branch_of(step).map(|(it, _)| it);
+    let others = fan_out.into_iter().flat_map(|it| it.branches.iter().chain([&it.join]));
+    let is_of_another =
+        others.into_iter().any(|other| agents_at(draft, other).contains(&it.to.agent));
     let is_named = agents.contains(&it.to.agent) || (it.to.place == place && !is_of_another);
     let named = is_named.then(|| it.to.agent.clone());
     let alike = || draft.workflow().agent_like(&agents, &it.from.agent);

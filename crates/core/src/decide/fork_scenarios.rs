@@ -151,6 +151,15 @@ fn an_agent_hands_on_in_the_branch_where_it_has_the_work() {
 }
 
 #[test]
+fn a_sender_that_names_the_agent_of_the_join_means_the_branches() {
+    let workflow = fanned(JoinNeed::All);
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    tester.hands("analyst", "reviewer", plan());
+    assert_eq!(agents_of(&tester), ["implementer", "documenter", "estimation"]);
+}
+
+#[test]
 fn a_reject_stays_in_its_branch_and_comes_back_to_it_alone() {
     let mut tester = forked(JoinNeed::All);
     tester.accepts(2);

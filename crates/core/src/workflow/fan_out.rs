@@ -106,6 +106,12 @@ impl Workflow {
         targets.iter().flat_map(|it| self.agents_at(&Self::target_place(it))).collect()
     }
 
+    /// The agents of the step at which the branches of an edge join.
+    pub fn agents_at_join(&self, edge: &Edge) -> Vec<AgentId> {
+        let join = edge.fan_out.as_ref().map(|it| Place::Step(it.join.clone()));
+        join.map_or_else(Vec::new, |it| self.agents_at(&it))
+    }
+
     /// The fan-outs, each once: several edges may have the same one.
     pub fn fan_outs(&self) -> Vec<&FanOut> {
         let mut all: Vec<&FanOut> = Vec::new();
@@ -140,11 +146,27 @@ impl BranchMap {
             return Self { fan_outs, steps };
         }
         let trunk = trunk(workflow);
-        for (index, fan_out) in fan_outs.iter().enumerate() {
-            for (first, no) in fan_out.branches.iter().zip(1..) {
-                for step in steps_of_branch(workflow, &trunk, fan_out, first) {
-                    steps.entry(step.clone()).or_insert((index, no));
-                }
+        let firsts = || {
+            let of = |(index, fan_out): (usize, &'_ FanOut)| {
+                let firsts = fan_out.branches.clone().into_iter().zip(1..);
+                firsts.map(move |(first, no)| (index, first, no)).collect::<Vec<_>>()
+            };
+            fan_outs.iter().enumerate().flat_map(of)
+        };
+        // The first step of a branch is in no other, whatever leads there.
+        for (index, first, no) in firsts().filter(|(_, first, _)| !trunk.contains(first)) {
+            steps.entry(first).or_insert((index, no));
+        }
+        for (index, first, no) in firsts() {
+            let own: Vec<StepId> = {
+                let is_other = |it: &StepId| steps.get(it).is_some_and(|it| *it != (index, no));
+                let is_inside = |it: &StepId| {
+                    *it != fan_outs[index].join && !trunk.contains(it) && !is_other(it)
+                };
+                steps_of_branch(workflow, &first, is_inside).into_iter().cloned().collect()
+            };
+            for step in own {
+                steps.entry(step).or_insert((index, no));
             }
         }
         Self { fan_outs, steps }
@@ -169,11 +191,9 @@ fn trunk(workflow: &Workflow) -> BTreeSet<&StepId> {
 /// The steps of the branch that begins at `first`: all that work comes to before the join.
 fn steps_of_branch<'a>(
     workflow: &'a Workflow,
-    trunk: &BTreeSet<&StepId>,
-    fan_out: &FanOut,
     first: &StepId,
+    is_inside: impl Fn(&StepId) -> bool,
 ) -> BTreeSet<&'a StepId> {
-    let is_inside = |it: &StepId| *it != fan_out.join && !trunk.contains(it);
     let ways = |edge: &Edge| match (&edge.fan_out, &edge.to) {
         (None, Target::Step(step)) => workflow.step(step).filter(|it| is_inside(&it.id)),
         (Some(_), _) | (None, Target::Complete) => None,

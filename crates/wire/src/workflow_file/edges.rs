@@ -11,8 +11,18 @@ use crate::file_problem::Problems;
 use crate::located::LocatedValue;
 use crate::suggest::did_you_mean;
 
-pub(crate) const KEYS: &[&str] =
-    &["to", "join", "back", "contract", "profile", "rounds", "min_score", "gate", "ask_in", "ask_below"];
+pub(crate) const KEYS: &[&str] = &[
+    "to",
+    "join",
+    "back",
+    "contract",
+    "profile",
+    "rounds",
+    "min_score",
+    "gate",
+    "ask_in",
+    "ask_below",
+];
 pub(crate) const JOIN_KEYS: &[&str] = &["at", "need"];
 /// Beside a number.
 pub(crate) const NEEDS: &[(&str, JoinNeed)] = &[("all", JoinNeed::All), ("any", JoinNeed::Any)];
