@@ -87,6 +87,21 @@ pub struct RunDetail {
     /// Omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_gates: Vec<PassedGateDocument>,
+    /// The steps at which a cancelled run may be started again, with the command for the last of
+    /// them. Omitted for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<RestartDocument>,
+}
+
+/// Where a run that was ended before its time may go on, as another run of its story.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Restart)]
+pub struct RestartDocument {
+    /// The steps that it had been at.
+    pub steps: Vec<String>,
+    #[schema(example = "baton run start --at review --reason TEXT KEY")]
+    pub command: String,
 }
 
 /// A gate that the work of a run has passed.

@@ -94,6 +94,8 @@ named! {
         SameFindings = "same_findings",
         /// The work has entered a step as often as the step allows.
         Entries = "entries",
+        /// The run has had as many handoffs as the workflow allows.
+        RunLimit = "run_limit",
         /// The holder has delegated as many parts as its step allows.
         Delegations = "delegations",
         /// The step failed, and its retries are used up.
@@ -168,6 +170,7 @@ impl Gate {
             GateCause::Rounds
             | GateCause::SameFindings
             | GateCause::Entries
+            | GateCause::RunLimit
             | GateCause::Delegations
             | GateCause::Failure
             | GateCause::Unrecoverable
@@ -216,6 +219,9 @@ impl Gate {
         let (asker, worker) = (&self.asker.place, &self.worker.place);
         match self.cause {
             GateCause::Entries => format!("`{worker}` was entered {times}; its limit is {most}"),
+            GateCause::RunLimit => {
+                format!("The run has had {}; its limit is {most}", counted(n.into(), "handoff"))
+            }
             GateCause::Rounds => {
                 let EdgeKey { from, to } = &self.forward;
                 format!("Work from `{from}` to `{to}` went back {times}; its limit is {most}")
@@ -286,6 +292,9 @@ impl GateCause {
             GateCause::Rounds => "The work went back as often as it may; a person decides now",
             GateCause::SameFindings => {
                 "Two reviews in a row found the same; a person decides how to go on"
+            }
+            GateCause::RunLimit => {
+                "The run has had as many handoffs as it may; a person decides how to go on"
             }
             GateCause::Entries => {
                 "The work came to the step as often as it may; a person decides how to go on"

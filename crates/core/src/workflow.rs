@@ -215,6 +215,8 @@ pub struct Limits {
     pub questions: u32,
     /// How often one handoff is accepted and released before a person is asked.
     pub releases: u32,
+    /// Handoffs of one run before a person is asked; none where left out.
+    pub handoffs: Option<u32>,
     /// How long any handoff may wait, unless its step says otherwise.
     pub expiry: Option<Expiry>,
     /// After this long an unanswered handoff is shown as stale.
@@ -228,6 +230,7 @@ impl Default for Limits {
             retries: 2,
             questions: 3,
             releases: 8,
+            handoffs: None,
             expiry: None,
             stale_after: SignedDuration::from_mins(30),
         }

@@ -43,7 +43,7 @@ pub(crate) const KEYS: &[&str] = &[
     "contracts",
 ];
 pub(crate) const LIMIT_KEYS: &[&str] =
-    &["rounds", "retries", "questions", "releases", "stale_after", "expire_after", "on_expire"];
+    &["rounds", "retries", "questions", "releases", "handoffs", "stale_after", "expire_after", "on_expire"];
 pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
     &[("loose", OnExpire::Loose), ("return", OnExpire::Return), ("ask", OnExpire::Ask)];
 pub(crate) const PROFILES: &[(&str, Profile)] =
@@ -226,12 +226,14 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
     let mut number = |key, least| fields.get(key).and_then(|it| count(&it, least, problems));
     let (rounds, retries) = (number("rounds", 1), number("retries", 0));
     let (questions, releases) = (number("questions", 0), number("releases", 0));
+    let handoffs = fields.get("handoffs").and_then(|it| it.whole_number(1..=10_000, problems));
     let stale_after = fields.get("stale_after").and_then(|it| it.duration(problems));
     Limits {
         rounds: rounds.unwrap_or(usual.rounds),
         retries: retries.unwrap_or(usual.retries),
         questions: questions.unwrap_or(usual.questions),
         releases: releases.unwrap_or(usual.releases),
+        handoffs: handoffs.and_then(|it| u32::try_from(it).ok()),
         stale_after: stale_after.unwrap_or(usual.stale_after),
         expiry: expiry(&fields, problems),
     }

@@ -177,7 +177,7 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     let forward = gate.forward.clone();
     match (caller, &worker.place) {
         // On its way into the step that it had come to too often.
-        (None, _) if gate.cause == GateCause::Entries => {
+        (None, _) if matches!(gate.cause, GateCause::Entries | GateCause::RunLimit) => {
             let from = gate.sender.as_ref().unwrap_or(&gate.asker).clone();
             let kind = if from == gate.asker { Kind::Return } else { Kind::Sequential };
             let has_lost_lease = gate.has_lost_lease;
@@ -415,6 +415,9 @@ fn settle_blockers(
 /// As many rounds again as the edge's limit.
 fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
     let goes_on = matches!(answer, Answer::Continue | Answer::HandTo(_) | Answer::Accept);
+    if goes_on && gate.cause == GateCause::RunLimit {
+        return draft.workflow().limits.handoffs.unwrap_or_default();
+    }
     let is_about_rounds = matches!(gate.cause, GateCause::Rounds | GateCause::SameFindings);
     if !goes_on || !is_about_rounds {
         return 0;

@@ -10,7 +10,7 @@ use crate::command::{Command, Create, StartAt, Way};
 use crate::document::Node;
 use crate::event::{Event, FrameEvent, GateEvent, HandoffEvent, RunEvent, replay};
 use crate::evidence::Verdict;
-use crate::gate::{Answer, Gate, GateKind};
+use crate::gate::{Answer, Gate, GateCause, GateKind};
 use crate::names::{CheckName, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::run::{CounterScope, HandoffNo, Run, RunStatus};
@@ -462,4 +462,24 @@ fn a_run_from_before_has_only_its_rounds_and_is_counted_from_now_on() {
     let decision = tester.would(&create).unwrap();
     assert_eq!(decision.run.entries(0, &id("implement")), 1);
     assert_eq!(decision.run.all_rounds().next().unwrap().1.n, 1);
+}
+
+#[test]
+fn the_limit_of_the_run_is_over_all_steps_and_a_person_grants_as_much_again() {
+    let mut workflow = pipeline();
+    workflow.limits.handoffs = Some(3);
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    tester.completes(1, Outcome::Success, plan());
+    tester.completes(2, Outcome::Success, nothing());
+    let asked = tester.completes(3, Outcome::Success, nothing());
+    let gate = asked.done.gate.unwrap();
+    assert_eq!(tester.shows(), "HO-004 reviewer→human pending; parked");
+    let (_, open) = tester.run.gate().unwrap();
+    assert_eq!(open.cause, GateCause::RunLimit);
+    assert_eq!(open.sentence(), "The run has had 3 handoffs; its limit is 3");
+    tester.answers(gate.0, Answer::Continue);
+    assert_eq!(tester.shows(), "HO-005 reviewer→refactorer pending; offered");
+    tester.completes(5, Outcome::Success, nothing());
+    tester.accepts(6);
 }

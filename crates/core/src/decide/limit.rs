@@ -47,6 +47,9 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     let step = offer.to.place.as_step()?;
     let (cause, limit) = match entries_reached(draft, step) {
         Some(limit) => (GateCause::Entries, Some(limit)),
+        None if run_limit_reached(draft).is_some() => {
+            (GateCause::RunLimit, run_limit_reached(draft))
+        }
         None if finds_the_same(draft, &offer.from, entry) => (GateCause::SameFindings, None),
         None => return None,
     };
@@ -72,6 +75,15 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
 fn entries_reached(draft: &Draft<'_>, step: &StepId) -> Option<ReachedLimit> {
     let n = draft.run.entries(draft.branch_at(step), step);
     let most = draft.workflow().entries_of(step);
+    (n >= most).then_some(ReachedLimit { n, most })
+}
+
+/// The outermost limit: over all steps, edges and branches. Whatever is inside it may be within its
+/// own.
+fn run_limit_reached(draft: &Draft<'_>) -> Option<ReachedLimit> {
+    let most = draft.workflow().limits.handoffs?;
+    let granted = draft.run.counter(0, &CounterScope::Run).map_or(0, |it| it.n_extra);
+    let (n, most) = (draft.run.n_handoffs, most + granted);
     (n >= most).then_some(ReachedLimit { n, most })
 }
 
@@ -136,7 +148,8 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
     let mut places = vec![&gate.worker.place];
     let is_limit = match gate.cause {
         GateCause::Rounds | GateCause::SameFindings | GateCause::Entries => true,
-        GateCause::Delegations
+        GateCause::RunLimit
+        | GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable
         | GateCause::Blocked

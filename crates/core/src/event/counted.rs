@@ -65,7 +65,10 @@ impl Run {
     pub(super) fn forget_handoff(&mut self, handoff: HandoffNo) {
         self.counters.retain(|it| match &it.scope {
             CounterScope::Delegations(no) | CounterScope::Releases(no) => *no != handoff,
-            CounterScope::Rounds(_) | CounterScope::Entries(_) | CounterScope::Blocks(_) => true,
+            CounterScope::Rounds(_)
+            | CounterScope::Entries(_)
+            | CounterScope::Blocks(_)
+            | CounterScope::Run => true,
         });
     }
 
@@ -90,7 +93,8 @@ impl Run {
             }
             CounterScope::Rounds(_)
             | CounterScope::Delegations(_)
-            | CounterScope::Releases(_) => true,
+            | CounterScope::Releases(_)
+            | CounterScope::Run => true,
         });
     }
 }

@@ -427,6 +427,7 @@ impl Run {
                 rounds.findings = None;
             }
             GateCause::Delegations => self.forget_delegations(self.branch_of(no)),
+            GateCause::RunLimit => self.counter_mut(0, CounterScope::Run).n_extra += n_extra,
             GateCause::Entries
             | GateCause::Failure
             | GateCause::Unrecoverable

@@ -37,6 +37,9 @@ pub enum CounterScope {
     Blocks(StepId),
     /// How often a handoff was accepted and released. Forgotten when the handoff ends.
     Releases(HandoffNo),
+    /// What people have granted beyond the run's own limit. The handoffs themselves are counted by
+    /// the run.
+    Run,
 }
 
 /// Rounds are stored as they were when nothing else was counted: a state written then stays as it
@@ -71,6 +74,7 @@ enum OtherScope {
     Delegations(HandoffNo),
     Blocks(StepId),
     Releases(HandoffNo),
+    Run,
 }
 
 #[derive(Serialize)]
@@ -80,6 +84,7 @@ enum OtherScopeRef<'a> {
     Delegations(HandoffNo),
     Blocks(&'a StepId),
     Releases(HandoffNo),
+    Run,
 }
 
 impl From<StoredCounter> for RunCounter {
@@ -94,6 +99,7 @@ impl From<StoredCounter> for RunCounter {
                     OtherScope::Delegations(handoff) => CounterScope::Delegations(handoff),
                     OtherScope::Blocks(step) => CounterScope::Blocks(step),
                     OtherScope::Releases(handoff) => CounterScope::Releases(handoff),
+                    OtherScope::Run => CounterScope::Run,
                 };
                 Self { branch, scope, n, n_extra, findings }
             }
@@ -109,6 +115,7 @@ impl Serialize for RunCounter {
             CounterScope::Delegations(handoff) => OtherScopeRef::Delegations(*handoff),
             CounterScope::Blocks(step) => OtherScopeRef::Blocks(step),
             CounterScope::Releases(handoff) => OtherScopeRef::Releases(*handoff),
+            CounterScope::Run => OtherScopeRef::Run,
         };
         let mut row = serializer.serialize_struct("RunCounter", 5)?;
         if !is_first_branch(&self.branch) {
@@ -171,7 +178,8 @@ impl Run {
             CounterScope::Entries(_)
             | CounterScope::Delegations(_)
             | CounterScope::Blocks(_)
-            | CounterScope::Releases(_) => None,
+            | CounterScope::Releases(_)
+            | CounterScope::Run => None,
         })
     }
 

@@ -74,6 +74,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
             sent(gate.package, by).into_iter().collect()
         }
         GateCause::Entries
+        | GateCause::RunLimit
         | GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable

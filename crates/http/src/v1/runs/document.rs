@@ -1,7 +1,10 @@
 //! A run as the native API represents it: above all, where the baton is.
 
-use baton_api::{BranchDocument, PassedGateDocument, RunDetail, RunDocument};
-use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, State};
+use baton_api::{BranchDocument, PassedGateDocument, RestartDocument, RunDetail, RunDocument};
+use baton_core::names::StepId;
+use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, RunStatus, State};
+use baton_core::shell::shell_word;
+use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
 use baton_store::RunRow;
 use baton_views::PassedGate;
@@ -14,7 +17,22 @@ pub(in crate::v1) async fn run_detail(
 ) -> Result<RunDetail, EngineError> {
     let gates = app.read().passed_gates(row).await?;
     let passed_gates = gates.into_iter().map(passed_gate).collect();
-    Ok(RunDetail { run: run_document(app, row).await?, passed_gates })
+    let workflow = app.read().workflow_of(row).await?;
+    let restart = restart(&row.run, &workflow);
+    Ok(RunDetail { run: run_document(app, row).await?, passed_gates, restart })
+}
+
+/// A step of a branch is no place to begin at alone.
+fn restart(run: &Run, workflow: &Workflow) -> Option<RestartDocument> {
+    if run.status != RunStatus::Cancelled {
+        return None;
+    }
+    let is_whole = |it: &&StepId| workflow.branch_of(it).is_none();
+    let steps: Vec<&StepId> = run.visited.iter().filter(is_whole).collect();
+    let last = steps.last()?;
+    let story = shell_word(run.story.as_str());
+    let command = format!("baton run start --at {last} --reason TEXT {story}");
+    Some(RestartDocument { steps: steps.iter().map(ToString::to_string).collect(), command })
 }
 
 fn passed_gate(it: PassedGate) -> PassedGateDocument {
