@@ -197,13 +197,14 @@ impl From<&Edge> for EdgeDocument {
                 Target::Step(step) => step.to_string(),
                 Target::Complete => "complete".to_owned(),
             },
-            branches: edge.fan_out.as_ref().map_or_else(Vec::new, |it| {
-                it.branches.iter().map(ToString::to_string).collect()
-            }),
-            join: edge.fan_out.as_ref().map(|it| JoinDocument {
-                at: it.join.to_string(),
-                need: it.need.word(),
-            }),
+            branches: edge
+                .fan_out
+                .as_ref()
+                .map_or_else(Vec::new, |it| it.branches.iter().map(ToString::to_string).collect()),
+            join: edge
+                .fan_out
+                .as_ref()
+                .map(|it| JoinDocument { at: it.join.to_string(), need: it.need.word() }),
             is_back: edge.is_back,
             contract: edge.contract.clone(),
             gate: edge.gate.as_ref().map(EdgeGateDocument::from),

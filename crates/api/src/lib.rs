@@ -63,8 +63,7 @@ pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
-    RunDefinition, RunDetail,
-    RunDocument, StartRequest, Why,
+    RunDefinition, RunDetail, RunDocument, StartRequest, Why,
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};

@@ -42,8 +42,16 @@ pub(crate) const KEYS: &[&str] = &[
     "escalation",
     "contracts",
 ];
-pub(crate) const LIMIT_KEYS: &[&str] =
-    &["rounds", "retries", "questions", "releases", "handoffs", "stale_after", "expire_after", "on_expire"];
+pub(crate) const LIMIT_KEYS: &[&str] = &[
+    "rounds",
+    "retries",
+    "questions",
+    "releases",
+    "handoffs",
+    "stale_after",
+    "expire_after",
+    "on_expire",
+];
 pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
     &[("loose", OnExpire::Loose), ("return", OnExpire::Return), ("ask", OnExpire::Ask)];
 pub(crate) const PROFILES: &[(&str, Profile)] =

@@ -39,13 +39,16 @@ pub(crate) fn whereabouts(run: &RunDocument) -> String {
         return whereabouts_of_trunk(run);
     }
     let branch = |it: &BranchDocument| {
-        let label = it.current_handoff.as_deref().or(it.arrived_with.as_deref()).unwrap_or("nothing");
+        let label =
+            it.current_handoff.as_deref().or(it.arrived_with.as_deref()).unwrap_or("nothing");
         let agent = mark(it.current_agent.as_deref().unwrap_or("no agent"));
         match *it.baton {
             BatonPlace::Offered => format!("offered to {agent} with {label}"),
             BatonPlace::Held => format!("held by {agent} with {label}"),
             BatonPlace::Parked => format!("waits for {agent} with {label}"),
-            BatonPlace::Loose => format!("{} at {}", warn("loose"), it.current_place.as_deref().unwrap_or("nowhere")),
+            BatonPlace::Loose => {
+                format!("{} at {}", warn("loose"), it.current_place.as_deref().unwrap_or("nowhere"))
+            }
             BatonPlace::Done => format!("arrived with {label}"),
         }
     };

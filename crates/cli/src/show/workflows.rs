@@ -167,10 +167,3 @@ fn rule_row(strength: &str, rule: &ContractRule) -> Vec<String> {
     }
     vec![strength.to_owned(), spellings.join(" or "), is, rule.about.clone()]
 }
-
-pub(super) fn target_name(target: &Target) -> String {
-    match target {
-        Target::Step(step) => step.to_string(),
-        Target::Complete => "complete".to_owned(),
-    }
-}

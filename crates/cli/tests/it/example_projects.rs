@@ -51,7 +51,11 @@ fn the_commands_of_every_example_project_work() {
             project.ok(&words);
         }
         let run = project.json(&["run", "show", story]);
-        assert_eq!((&run["currentAgent"], &run["status"]), (&agent.into(), &"open".into()), "{name}");
+        assert_eq!(
+            (&run["currentAgent"], &run["status"]),
+            (&agent.into(), &"open".into()),
+            "{name}"
+        );
         assert!(project.run(&["verify"]).code == 0, "{name}");
     }
 }
@@ -72,14 +76,28 @@ fn reviewers_work_at_once_and_the_reviewer_gets_what_all_have_found() {
     let run = project.json(&["run", "show", "owner/repo#123"]);
     assert_eq!(run["currentAgents"], serde_json::json!(["reviewer-security", "reviewer-quality"]));
     assert_eq!(run["branches"].as_array().unwrap().len(), 2, "{run}");
-    for (agent, words) in [("reviewer-security", "no secret in sight"), ("reviewer-quality", "two tests are missing")] {
+    for (agent, words) in
+        [("reviewer-security", "no secret in sight"), ("reviewer-quality", "two tests are missing")]
+    {
         let handoff = format!("owner/repo#123/{agent}");
         project.ok(&["handoff", "accept", &handoff]);
         let report = format!(r#"{{"summary": "{words}", "pr_number": 456}}"#);
-        project.ok(&["handoff", "complete", &handoff, "--payload", &report, "--profile", "lenient"]);
+        project.ok(&[
+            "handoff",
+            "complete",
+            &handoff,
+            "--payload",
+            &report,
+            "--profile",
+            "lenient",
+        ]);
     }
     let run = project.json(&["run", "show", "owner/repo#123"]);
-    assert_eq!((&run["currentAgent"], &run["branches"]), (&"reviewer-agent".into(), &serde_json::Value::Null), "{run}");
+    assert_eq!(
+        (&run["currentAgent"], &run["branches"]),
+        (&"reviewer-agent".into(), &serde_json::Value::Null),
+        "{run}"
+    );
     let prompt = project.ok(&["prompt", "owner/repo#123"]);
     for words in ["WHAT EACH BRANCH BROUGHT", "no secret in sight", "two tests are missing"] {
         assert!(prompt.contains(words), "{words}: {prompt}");

@@ -151,7 +151,8 @@ pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal
     let words = draft.keep(reason.as_str());
     draft.emit(StepEvent::Skipped { step: step.id.clone(), reason: Some(words) });
     let to = first_at(draft, &edge.to);
-    let offer = Offer { reason: Some(words), ..Offer::new(orchestrator(), to, draft.newest_package()) };
+    let offer =
+        Offer { reason: Some(words), ..Offer::new(orchestrator(), to, draft.newest_package()) };
     let came_by = offer.forward.clone();
     let then = AtOrchestrator::of(&edge.to);
     let from = Place::Step(step.id.clone());
@@ -184,9 +185,8 @@ impl Scope {
 
 /// Refuses to bypass an open gate.
 fn no_gate(draft: &Draft<'_>, scope: Scope) -> Result<(), Refusal> {
-    let blocking = draft.run.gates().find(|(row, gate)| {
-        gate.kind != GateKind::Advisory && scope.has(row)
-    });
+    let blocking =
+        draft.run.gates().find(|(row, gate)| gate.kind != GateKind::Advisory && scope.has(row));
     match blocking {
         Some((handoff, gate)) => {
             Err(Refusal::GateOpen { handoff: handoff.no, choices: gate.choices().join(", ") })
@@ -199,7 +199,9 @@ fn no_gate(draft: &Draft<'_>, scope: Scope) -> Result<(), Refusal> {
 fn supersede_open(draft: &mut Draft<'_>, reason: &Reason, scope: Scope) {
     let is_advice =
         |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);
-    for handoff in draft.run.handoffs.clone().iter().rev().filter(|it| !is_advice(it) && scope.has(it)) {
+    for handoff in
+        draft.run.handoffs.clone().iter().rev().filter(|it| !is_advice(it) && scope.has(it))
+    {
         let reason = Some(draft.keep(reason.as_str()));
         draft.emit(HandoffEvent::Superseded { handoff: handoff.no, reason });
     }

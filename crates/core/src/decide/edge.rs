@@ -24,8 +24,7 @@ pub(super) fn edge_to<'a>(
 ) -> Result<&'a Edge, Refusal> {
     let edges = workflow.edges_from(place);
     let leads_there = |it: &&Edge| {
-        workflow.agents_along(it).contains(to)
-            && outcome.is_none_or(|outcome| outcome == it.on)
+        workflow.agents_along(it).contains(to) && outcome.is_none_or(|outcome| outcome == it.on)
     };
     // An agent that names the join's means the branches before it.
     let joins_there = |it: &&Edge| {

@@ -82,9 +82,7 @@ fn branch_of_create(run: &Run, workflow: &Workflow, create: &Create) -> u16 {
             let own = run.fork.as_ref().and_then(|it| it.first(branch.no));
             let is_source = run.fork.as_ref().is_some_and(|it| it.from.place == *place);
             match own.filter(|_| is_source) {
-                Some(first) => {
-                    workflow.agents_at(&Place::Step(first.clone())).contains(&create.to)
-                }
+                Some(first) => workflow.agents_at(&Place::Step(first.clone())).contains(&create.to),
                 None => {
                     let edges = workflow.edges_from(place).iter();
                     edges.into_iter().any(|it| workflow.agents_along(it).contains(&create.to))
@@ -241,11 +239,7 @@ pub(super) fn send(draft: &mut Draft<'_>, it: Offer) -> HandoffNo {
 }
 
 /// Hands the work to every branch, or opens the gate of a step that was entered too often.
-pub(super) fn hand_to_branches(
-    draft: &mut Draft<'_>,
-    it: Offer,
-    fan_out: &FanOut,
-) -> HandoffNo {
+pub(super) fn hand_to_branches(draft: &mut Draft<'_>, it: Offer, fan_out: &FanOut) -> HandoffNo {
     for first in &fan_out.branches {
         let to = first_party(draft, first, &it);
         let forward = EdgeKey { from: it.forward.from.clone(), to: to.place.clone() };
@@ -333,7 +327,8 @@ fn join(draft: &mut Draft<'_>, fork: &Fork, to: Party, follows: HandoffNo) {
     let brought = |it: &&Arrival| format!("{} ({})", it.from.place, it.outcome.name());
     let brought: Vec<String> = arrived.iter().map(brought).collect();
     let (n_arrived, n_branches) = (arrived.len(), fork.firsts.len());
-    let words = format!("{n_arrived} of {n_branches} branches have arrived: {}", brought.join(", "));
+    let words =
+        format!("{n_arrived} of {n_branches} branches have arrived: {}", brought.join(", "));
     let forward = EdgeKey { from: fork.from.place.clone(), to: to.place.clone() };
     let joined = Offer {
         reason: Some(draft.keep(&words)),

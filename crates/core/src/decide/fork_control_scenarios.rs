@@ -97,7 +97,8 @@ fn a_step_of_a_branch_is_not_begun_at_alone() {
     assert_eq!(agents_of(&tester), ["reviewer"]);
     let begun = Tester::begun_by(fanned(JoinNeed::All), First::AtStep(start_at("polish")));
     assert!(matches!(begun, Err(Refusal::OutsideBranch { .. })), "{:?}", begun.err());
-    let adopted = Tester::begun_in(fanned(JoinNeed::All), &create("documenter", "reviewer", nothing()));
+    let adopted =
+        Tester::begun_in(fanned(JoinNeed::All), &create("documenter", "reviewer", nothing()));
     assert!(matches!(adopted, Err(Refusal::OutsideBranch { .. })), "{:?}", adopted.err());
     let adopted = Tester::begun_in(fanned(JoinNeed::All), &create("analyst", "documenter", plan()));
     assert_eq!(agents_of(&adopted.unwrap()), ["implementer", "documenter", "estimation"]);
@@ -137,7 +138,8 @@ fn a_skip_is_of_the_optional_step() {
 #[test]
 fn the_sender_replaces_what_it_sent_to_one_branch() {
     let mut tester = forked(JoinNeed::All);
-    let better = Create { supersedes: Some(HandoffNo(3)), ..create("analyst", "documenter", plan()) };
+    let better =
+        Create { supersedes: Some(HandoffNo(3)), ..create("analyst", "documenter", plan()) };
     tester.does(&Command::Create(better));
     assert_eq!(tester.run.branches.len(), 3);
     assert_eq!(tester.run.handoff(HandoffNo(5)).unwrap().branch, 2);

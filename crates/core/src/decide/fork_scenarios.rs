@@ -142,11 +142,8 @@ fn an_agent_hands_on_in_the_branch_where_it_has_the_work() {
     tester.hands("implementer", "refactorer", nothing());
     tester.hands("documenter", "reviewer", nothing());
     assert_eq!(agents_of(&tester), ["refactorer", "estimation"]);
-    let refusal = tester.tries(&crate::command::Command::Create(create(
-        "reviewer",
-        "documenter",
-        nothing(),
-    )));
+    let refusal =
+        tester.tries(&crate::command::Command::Create(create("reviewer", "documenter", nothing())));
     assert!(matches!(refusal, Err(Refusal::NotHolder { .. })), "{refusal:?}");
 }
 

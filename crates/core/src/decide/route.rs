@@ -365,9 +365,6 @@ fn on_edge<'a>(
 }
 
 fn choose(workflow: &Workflow, step: &Step, outcome: Outcome) -> Refusal {
-    let choices = step
-        .edges_on(outcome)
-        .flat_map(|it| workflow.agents_along(it))
-        .collect();
+    let choices = step.edges_on(outcome).flat_map(|it| workflow.agents_along(it)).collect();
     Refusal::ChooseReceiver { step: step.id.clone(), outcome: outcome.name(), choices }
 }

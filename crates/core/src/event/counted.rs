@@ -79,9 +79,8 @@ impl Run {
     }
 
     pub(super) fn forget_delegations(&mut self, branch: u16) {
-        self.counters.retain(|it| {
-            it.branch != branch || !matches!(it.scope, CounterScope::Delegations(_))
-        });
+        self.counters
+            .retain(|it| it.branch != branch || !matches!(it.scope, CounterScope::Delegations(_)));
     }
 
     /// A person has decided about these steps: in their branch, or in the trunk for all branches.

@@ -253,10 +253,13 @@ impl Run {
         }
         self.give(created);
         let handoff = created.handoff;
-        self.set_baton(created.branch, match created.held_back_until {
-            Some(_) => Baton::Parked { handoff, on: Wait::Timer },
-            None => Baton::Offered { handoff },
-        });
+        self.set_baton(
+            created.branch,
+            match created.held_back_until {
+                Some(_) => Baton::Parked { handoff, on: Wait::Timer },
+                None => Baton::Offered { handoff },
+            },
+        );
         // An advisory gate on a lost attempt moves to the next attempt.
         if created.attempt > 1 {
             for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {

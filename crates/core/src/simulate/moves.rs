@@ -122,9 +122,8 @@ fn work(dice: &mut Dice, walk: &SimulatedWalk<'_>, current: &Handoff) -> Drawn {
     };
     let edges: Vec<&Edge> = step.map_or_else(Vec::new, |it| it.edges_on(outcome).collect());
     let workflow = walk.simulation.workflow;
-    let to = dice.one_of(&edges).and_then(|edge| {
-        dice.one_of(&workflow.agents_along(edge)).cloned()
-    });
+    let to =
+        dice.one_of(&edges).and_then(|edge| dice.one_of(&workflow.agents_along(edge)).cloned());
     let document = document(dice, walk, current, outcome, to.as_ref());
     ended(current, outcome, to, package(document))
 }
@@ -284,9 +283,8 @@ fn is_at(handoff: &Handoff, at: &str) -> bool {
 /// What a line of a script does at the place where the run is, or why it cannot.
 pub(super) fn scripted(walk: &SimulatedWalk<'_>, line: &ScriptedMove) -> Result<Drawn, String> {
     // Where several branches are under way, the line is for the one that is at its place.
-    let is_there = |it: &&crate::run::Branch| {
-        walk.run.current_in(it.no).is_some_and(|it| is_at(it, &line.at))
-    };
+    let is_there =
+        |it: &&crate::run::Branch| walk.run.current_in(it.no).is_some_and(|it| is_at(it, &line.at));
     let branch = walk.run.branches.iter().find(is_there);
     let branch = branch.map_or_else(|| walk.run.first_branch(), |it| it.no);
     if let (ScriptedOutcome::Answers(word), Some((row, gate))) = (&line.what, walk.run.gate()) {

@@ -52,7 +52,8 @@ type Reached<'a> = BTreeMap<&'a StepId, BTreeSet<&'a StepId>>;
 impl<'a> Ways<'a> {
     fn of(workflow: &'a Workflow, branches: &BranchMap) -> Self {
         let (mut declared, mut rejects) = (Vec::new(), Vec::new());
-        let by_id: BTreeMap<&StepId, &Step> = workflow.steps.iter().map(|it| (&it.id, it)).collect();
+        let by_id: BTreeMap<&StepId, &Step> =
+            workflow.steps.iter().map(|it| (&it.id, it)).collect();
         if let Target::Step(first) = &workflow.start.to
             && let Some(first) = by_id.get(first)
         {
@@ -119,9 +120,8 @@ fn reject_of<'a>(
             let Some((fan_out, _)) = joined else {
                 return vec![way(place(Some(sender)), &sender.id)];
             };
-            let fans_out = |it: &&Step| {
-                it.edges.iter().any(|it| it.fan_out.as_ref() == Some(fan_out))
-            };
+            let fans_out =
+                |it: &&Step| it.edges.iter().any(|it| it.fan_out.as_ref() == Some(fan_out));
             let sources = workflow.steps.iter().filter(fans_out);
             sources.map(|it| way(place(Some(it)), &it.id)).collect()
         }

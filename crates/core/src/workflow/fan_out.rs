@@ -267,13 +267,15 @@ impl Workflow {
         }
         let mut seen = BTreeSet::new();
         if let Some(twice) = fan_out.branches.iter().find(|it| !seen.insert(*it)) {
-            add("to", "twice", format!("names `{twice}` twice; each branch begins at its own step"));
+            add(
+                "to",
+                "twice",
+                format!("names `{twice}` twice; each branch begins at its own step"),
+            );
         }
         if fan_out.branches.contains(&fan_out.join) {
-            let message = format!(
-                "`{}` is where the branches join; it cannot be one of them",
-                fan_out.join
-            );
+            let message =
+                format!("`{}` is where the branches join; it cannot be one of them", fan_out.join);
             add("join", "join_in_branch", message);
         }
         if let JoinNeed::AtLeast(n) = fan_out.need
@@ -417,7 +419,11 @@ impl Workflow {
                          of its steps an edge there",
                         fan_out.join
                     );
-                    problems.push(Problem::new(format!("{path}.to"), "branch_never_joins", message));
+                    problems.push(Problem::new(
+                        format!("{path}.to"),
+                        "branch_never_joins",
+                        message,
+                    ));
                 }
             }
         }

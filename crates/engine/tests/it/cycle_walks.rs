@@ -263,11 +263,16 @@ impl<'a> Walk<'a> {
         assert_eq!(replayed.as_ref(), Some(&self.run), "{}", self.story());
         if self.run.fork.is_some() {
             let waits = |it: &u16| {
-                let is_person = matches!(self.run.baton_in(*it), Baton::Parked { on: Wait::Person, .. });
+                let is_person =
+                    matches!(self.run.baton_in(*it), Baton::Parked { on: Wait::Person, .. });
                 is_person || habits::asks_person(&self.run)
             };
             let all_wait = self.run.branches.iter().all(|it| waits(&it.no));
-            assert!(n_refused > PATIENCE || all_wait || self.run.gate().is_some(), "{}", self.story());
+            assert!(
+                n_refused > PATIENCE || all_wait || self.run.gate().is_some(),
+                "{}",
+                self.story()
+            );
             met.n_stuck += u64::from(n_refused > PATIENCE);
             return;
         }

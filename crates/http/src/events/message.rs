@@ -3,8 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, BranchEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent, MessageEvent,
-    RunEvent, StepEvent,
+    BlockerEvent, BranchEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent,
+    MessageEvent, RunEvent, StepEvent,
 };
 use baton_core::gate::GateEdge;
 use baton_core::names::{AgentId, CommitId, Principal, StepId};

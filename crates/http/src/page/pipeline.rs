@@ -134,9 +134,8 @@ fn current(run: &Run, branch: u16) -> Option<(Place, StepState)> {
     if run.is_finished() {
         return None;
     }
-    let blocking = run.gates().find(|(row, gate)| {
-        row.branch == branch && gate.kind != GateKind::Advisory
-    });
+    let blocking =
+        run.gates().find(|(row, gate)| row.branch == branch && gate.kind != GateKind::Advisory);
     if let Some((_, gate)) = blocking {
         let sides = [&gate.asker.place, &gate.worker.place];
         let step = sides.into_iter().find(|it| it.is_step())?;

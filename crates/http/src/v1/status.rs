@@ -79,20 +79,20 @@ async fn to_dos(app: &RequestScope, row: &RunRow) -> Result<Vec<ToDo>, EngineErr
     }
     let batons = row.run.branches.iter().map(|it| &it.baton);
     for baton in batons {
-      match baton {
-        Baton::Loose { at, .. } => {
-            let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
-            found.push((
-                to_do(
+        match baton {
+            Baton::Loose { at, .. } => {
+                let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
+                found.push((
+                    to_do(
+                        None,
+                        format!("the baton lies loose at {at}: no agent has the work"),
+                        command,
+                    ),
                     None,
-                    format!("the baton lies loose at {at}: no agent has the work"),
-                    command,
-                ),
-                None,
-            ));
+                ));
+            }
+            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {}
         }
-        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {}
-      }
     }
     let texts = app.read().texts(row.run.id, found.iter().filter_map(|(_, id)| *id)).await?;
     let with_words = |(to_do, id): (ToDo, Option<ContentId>)| {

@@ -163,8 +163,7 @@ impl<'a> GraphBuilder<'a> {
 
     fn copy_branch(&mut self, fan_out: usize, done: usize, first: &StepId, from: usize, to: usize) {
         let Some(first) = self.steps.get(first).copied() else { return };
-        let is_own =
-            |it: &&InnerEdge| it.fan_out == fan_out && usize::from(it.branch) == done + 1;
+        let is_own = |it: &&InnerEdge| it.fan_out == fan_out && usize::from(it.branch) == done + 1;
         let edges: Vec<(usize, Option<usize>, Option<usize>)> =
             self.inside.iter().filter(is_own).map(|it| (it.from, it.to, it.gate)).collect();
         let mut copies: BTreeMap<usize, usize> = BTreeMap::new();

@@ -46,7 +46,9 @@ pub(crate) fn check(workflow: &Workflow, run: &Run, story: impl Fn() -> String) 
     assert!(run.branches.is_sorted_by_key(|it| it.no), "{}", story());
     for branch in &run.branches {
         let is_own = match &branch.baton {
-            Baton::Offered { handoff } | Baton::Held { handoff } | Baton::Parked { handoff, .. } => {
+            Baton::Offered { handoff }
+            | Baton::Held { handoff }
+            | Baton::Parked { handoff, .. } => {
                 run.handoff(*handoff).is_some_and(|it| it.branch == branch.no)
             }
             Baton::Loose { .. } => true,

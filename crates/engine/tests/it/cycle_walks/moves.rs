@@ -30,8 +30,7 @@ pub(super) fn draw(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Option<Co
     };
     // A branch that waits for a person does not keep the others from moving.
     let waits = |it: &u16| blocking(*it).is_some_and(|(_, gate)| gate.kind == GateKind::Blocking);
-    let movable: Vec<u16> =
-        run.branches.iter().map(|it| it.no).filter(|it| !waits(it)).collect();
+    let movable: Vec<u16> = run.branches.iter().map(|it| it.no).filter(|it| !waits(it)).collect();
     let branch = match movable[..] {
         [only] => only,
         _ => *dice.one_of(&movable)?,

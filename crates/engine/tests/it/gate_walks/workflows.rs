@@ -98,8 +98,9 @@ fn fanned(dice: &mut Dice) -> String {
     let join = format!("s{}", n + 1);
     let need = ["all", "any", "2", "all"][dice.below(4)];
     let gate_before = gate_that_holds(dice, 30);
-    let fan_out =
-        format!("{{ to: [left, right, third], join: {{ at: {join}, need: {need} }}{gate_before} }}");
+    let fan_out = format!(
+        "{{ to: [left, right, third], join: {{ at: {join}, need: {need} }}{gate_before} }}"
+    );
     let (head, own) = text.split_once(&format!("\n  s{n}:\n")).unwrap();
     let success = own.lines().find(|it| it.trim_start().starts_with("success: ")).unwrap();
     let own = own.replacen(success, &format!("      success: {fan_out}"), 1);

@@ -144,7 +144,10 @@ pub(super) fn counters_only_grow(act: &Act, before: &Run, after: &Run) {
     }
     for counter in before.counters.iter().filter(|_| !is_answer) {
         if let CounterScope::Entries(step) = &counter.scope {
-            assert!(after.entries(counter.branch, step) >= counter.n, "{act:?}: {counter:?} is forgotten");
+            assert!(
+                after.entries(counter.branch, step) >= counter.n,
+                "{act:?}: {counter:?} is forgotten"
+            );
         }
     }
     for handoff in &before.handoffs {

@@ -67,7 +67,10 @@ pub(in crate::v1) async fn give_back(
     let run = app.read().run(&RunRef::Id(row.run)).await?;
     // If no agent waits for it, the rules refuse the command, whichever agent is named here.
     let open = run.run.handoff(row.no);
-    let caller = open.and_then(|it| run.run.caller_of(it)).map_or(&row.from.agent, |it| &it.to.agent).clone();
+    let caller = open
+        .and_then(|it| run.run.caller_of(it))
+        .map_or(&row.from.agent, |it| &it.to.agent)
+        .clone();
     let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
     let part = PartRequest {
         to: caller,

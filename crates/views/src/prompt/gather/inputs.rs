@@ -6,7 +6,8 @@ use baton_core::agent::Agent;
 use baton_core::content::{ContentId, ContentKind};
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, BranchEvent, Event, EvidenceEvent, GateEvent, HandoffEvent, QuestionEvent, StepEvent,
+    BlockerEvent, BranchEvent, Event, EvidenceEvent, GateEvent, HandoffEvent, QuestionEvent,
+    StepEvent,
 };
 use baton_core::evidence::{self, Evidence};
 use baton_core::gate::GateCause;
@@ -52,7 +53,8 @@ pub(super) struct PromptInputs {
 impl PromptInputs {
     pub(super) fn into_brief(self) -> Brief {
         let rounds = self.rounds();
-        let extra = self.run.run.rounds(self.open.branch, &self.open.forward).map_or(0, |it| it.n_extra);
+        let extra =
+            self.run.run.rounds(self.open.branch, &self.open.forward).map_or(0, |it| it.n_extra);
         let forward = &self.open.forward;
         let package = self.package();
         Brief {
