@@ -68,8 +68,14 @@ pub struct DelegateDocument {
 #[schema(as = Edge)]
 pub struct EdgeDocument {
     pub on: OutcomeWord,
-    /// A step's id, or `complete`.
+    /// A step's id, or `complete`. Where the edge fans out, the first of `branches`.
     pub to: String,
+    /// The first step of each branch, where the work goes to several steps at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<String>,
+    /// Where the branches join.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<JoinDocument>,
     /// Whether the edge leads back to an earlier step.
     pub is_back: bool,
     pub contract: Option<String>,
@@ -83,6 +89,16 @@ pub struct EdgeDocument {
     /// The number in a package below which a person approves the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask_below: Option<ApprovalThresholdDocument>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Join)]
+pub struct JoinDocument {
+    /// The step that goes on once enough branches have arrived.
+    pub at: String,
+    /// `all`, `any`, or how many.
+    #[schema(example = "all")]
+    pub need: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -184,6 +200,14 @@ impl From<&Edge> for EdgeDocument {
                 Target::Step(step) => step.to_string(),
                 Target::Complete => "complete".to_owned(),
             },
+            branches: edge
+                .fan_out
+                .as_ref()
+                .map_or_else(Vec::new, |it| it.branches.iter().map(ToString::to_string).collect()),
+            join: edge
+                .fan_out
+                .as_ref()
+                .map(|it| JoinDocument { at: it.join.to_string(), need: it.need.word() }),
             is_back: edge.is_back,
             contract: edge.contract.clone(),
             gate: edge.gate.as_ref().map(EdgeGateDocument::from),

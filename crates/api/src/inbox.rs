@@ -47,6 +47,10 @@ pub struct InboxItemDocument {
     #[serde(default)]
     pub sender: Vec<SenderDocument>,
     pub choices: Vec<ChoiceDocument>,
+    /// Where a limit was reached: the command that shows the history of the run, which changes nothing.
+    /// Omitted elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<String>,
     /// Every handoff of the run, oldest first.
     pub trail: Vec<HandoffSummary>,
 }

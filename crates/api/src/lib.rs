@@ -64,8 +64,8 @@ pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
 pub use crate::runs::{
-    Because, Goto, Nothing, PassedGateDocument, RerouteRequest, RunDefinition, RunDetail,
-    RunDocument, StartRequest, Why,
+    Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
+    RunDefinition, RunDetail, RunDocument, StartRequest, Why,
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};

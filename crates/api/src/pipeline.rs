@@ -86,6 +86,9 @@ pub struct PipelineReset {
 #[serde(rename_all = "camelCase")]
 pub struct PipelineAgentState {
     pub current_agent: Option<String>,
+    /// The agents of all branches, from a fan-out to its join.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub current_agents: Vec<String>,
     pub phase: String,
     pub handoff_count: u64,
 }
@@ -170,6 +173,9 @@ pub struct PipelineStory {
     pub phase: Option<String>,
     #[serde(rename = "currentAgent")]
     pub current_agent: Option<String>,
+    /// The agents of all branches, from a fan-out to its join.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "currentAgents")]
+    pub current_agents: Vec<String>,
     pub passes: bool,
     pub merged: bool,
     #[serde(rename = "mergeCommit")]

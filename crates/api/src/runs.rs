@@ -25,8 +25,15 @@ pub struct RunDocument {
     pub mode: ModeWord,
     pub status: StatusWord,
     pub baton: BatonWord,
-    /// The agent or person that has to act.
+    /// The agent or person that has to act. Of several branches, that of the first in the order of
+    /// the workflow.
     pub current_agent: Option<String>,
+    /// All of them: one for each branch whose baton rests with one.
+    #[serde(default)]
+    pub current_agents: Vec<String>,
+    /// The branches, from a fan-out to its join.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<BranchDocument>,
     pub current_place: Option<String>,
     /// The label of the handoff that the baton rests on; null if it is loose, or the run is over.
     pub current_handoff: Option<String>,
@@ -52,6 +59,24 @@ pub struct RunDocument {
     pub moved_at: Timestamp,
 }
 
+/// One of the branches that a run's work is in, until they join.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Branch)]
+pub struct BranchDocument {
+    /// The step that the branch begins at.
+    pub first: String,
+    /// The step at which it joins the others.
+    pub join: String,
+    /// `done` once the branch has arrived at the join.
+    pub baton: BatonWord,
+    pub current_agent: Option<String>,
+    pub current_place: Option<String>,
+    pub current_handoff: Option<String>,
+    /// The label of the handoff that brought its work to the join.
+    pub arrived_with: Option<String>,
+}
+
 /// A run with the gates that its work has passed.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -62,6 +87,21 @@ pub struct RunDetail {
     /// Omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_gates: Vec<PassedGateDocument>,
+    /// The steps at which a cancelled run may be started again, with the command for the last of
+    /// them. Omitted for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<RestartDocument>,
+}
+
+/// Where a run that was ended before its time may go on, as another run of its story.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Restart)]
+pub struct RestartDocument {
+    /// The steps that it had been at.
+    pub steps: Vec<String>,
+    #[schema(example = "baton run start --at review --reason TEXT KEY")]
+    pub command: String,
 }
 
 /// A gate that the work of a run has passed.

@@ -17,6 +17,7 @@ mod detour;
 mod draft;
 mod edge;
 mod end;
+mod fork;
 mod frame;
 mod gate;
 mod lease;
@@ -47,6 +48,10 @@ mod document_scenarios;
 mod event_lines;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fork_control_scenarios;
+#[cfg(test)]
+mod fork_scenarios;
 #[cfg(test)]
 mod gate_scenarios;
 #[cfg(test)]
@@ -196,12 +201,13 @@ pub fn decide(
     }
     // What supersedes a handoff comes from the step before it.
     let is_earlier = matches!(command, Command::Create(it) if it.supersedes.is_some());
-    let at = run.current().filter(|_| !is_earlier).and_then(|it| match &it.to.place {
+    let branch = fork::branch_of(run, ground.workflow, command);
+    let at = run.current_in(branch).filter(|_| !is_earlier).and_then(|it| match &it.to.place {
         Place::Step(step) => Some(step),
         Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
     });
     let ground = DecisionContext { visited: Some(&run.visited), at, ..ground };
-    let mut draft = Draft::new(run.clone(), ground);
+    let mut draft = Draft::new(run.clone(), branch, ground);
     passed::carry_from_before(&mut draft);
     match command {
         Command::Create(create) => create::decide(&mut draft, create)?,
@@ -238,6 +244,7 @@ pub fn decide(
         Command::Skip { reason } => control::skip(&mut draft, reason)?,
         Command::Reroute(reroute) => detour::reroute(&mut draft, reroute)?,
     }
+    fork::check_decision(&draft)?;
     passed::check_decision(&draft, run.status)?;
     Ok(draft.finish())
 }
@@ -258,6 +265,7 @@ pub fn start(start: &RunStart, ground: DecisionContext<'_>) -> Result<Decision, 
         }
         First::AtStep(start) => control::start_at(&mut draft, start)?,
     }
+    fork::check_decision(&draft)?;
     passed::check_decision(&draft, RunStatus::Open)?;
     Ok(draft.finish())
 }
@@ -275,7 +283,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         ground.now,
     );
     let run = Run { mode: start.mode, ..run };
-    let mut draft = Draft::new(run, ground);
+    let mut draft = Draft::new(run, 0, ground);
     draft.emit(RunEvent::Started {
         story: start.story.clone(),
         workflow: workflow.name.clone(),

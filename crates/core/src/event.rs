@@ -5,11 +5,13 @@
 //! decode, so a rename fails a test before it fails a user.
 
 mod blocker;
+mod branch;
 mod checks;
 mod counted;
 mod evidence;
 mod evolve;
 mod family;
+mod forked;
 mod frame;
 mod gate;
 mod handoff;
@@ -26,6 +28,7 @@ use self::family::EventFamily;
 use crate::run::{HandoffNo, HandoffState};
 
 pub use self::blocker::BlockerEvent;
+pub use self::branch::BranchEvent;
 pub use self::checks::ChecksEvent;
 pub use self::evidence::EvidenceEvent;
 pub use self::evolve::{evolve, replay};
@@ -54,11 +57,12 @@ pub enum Event {
     Checks(ChecksEvent),
     Blocker(BlockerEvent),
     Message(MessageEvent),
+    Branch(BranchEvent),
 }
 
 impl Event {
     /// Reads the body of the event `name`. Its name tells the family, so that a body is not tried
-    /// against eleven of them.
+    /// against all of them.
     pub fn read<'de, D: Deserializer<'de>>(name: &str, body: D) -> Result<Self, D::Error> {
         /// A family whose names include the event's reads it.
         macro_rules! by_name {
@@ -69,7 +73,7 @@ impl Event {
             };
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
-        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent);
+        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -87,6 +91,7 @@ impl Event {
             ChecksEvent::NAMES,
             BlockerEvent::NAMES,
             MessageEvent::NAMES,
+            BranchEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
     }
@@ -135,6 +140,7 @@ impl Event {
             Event::Checks(it) => it,
             Event::Blocker(it) => it,
             Event::Message(it) => it,
+            Event::Branch(it) => it,
         }
     }
 }

@@ -230,6 +230,9 @@ impl Gate {
         let (asker, worker) = (&self.asker.place, &self.worker.place);
         match self.cause {
             GateCause::Entries => format!("`{worker}` was entered {times}; its limit is {most}"),
+            GateCause::RunLimit => {
+                format!("The run has had {}; its limit is {most}", counted(n.into(), "handoff"))
+            }
             GateCause::Rounds => {
                 let EdgeKey { from, to } = &self.forward;
                 format!("Work from `{from}` to `{to}` went back {times}; its limit is {most}")
@@ -260,7 +263,6 @@ impl Gate {
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease
-            | GateCause::RunLimit
             | GateCause::Stalled
             | GateCause::Expired => self.cause.sentence().to_owned(),
         }
@@ -330,7 +332,7 @@ impl GateCause {
                 "The work went round without a change; a person decides how to go on"
             }
             GateCause::RunLimit => {
-                "The run has taken as long as it may; a person decides whether it goes on"
+                "The run has taken as long as it may, or as many handoffs; a person decides how to go on"
             }
             GateCause::Stalled => "Nothing was heard of the step for too long, after a reminder",
             GateCause::Escalation => "The agent asks, and waits for the answer",

@@ -55,6 +55,8 @@ pub enum Refusal {
         "the document says `{phase}` for `handoff.next_phase`, but {why}; correct the one or the other"
     )]
     WrongPhase { phase: String, why: String },
+    #[error("the work cannot be at `{step}` now: {hint}")]
+    OutsideBranch { step: StepId, hint: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
     /// Without a contract, only the linter refuses.
@@ -217,6 +219,7 @@ impl Refusal {
             Self::NothingToSkip { .. } => ("nothing_to_skip", Conflict, None),
             Self::NoSuchStep { .. } => ("no_such_step", Unacceptable, None),
             Self::BehindGate { .. } => ("behind_gate", Conflict, None),
+            Self::OutsideBranch { .. } => ("outside_branch", Conflict, None),
             Self::NotAPerson { .. } => ("not_a_person", Conflict, None),
             Self::NoDetour { .. } => ("no_detour", Conflict, None),
             Self::UnknownAgent { .. } => ("unknown_agent", Malformed, None),

@@ -3,6 +3,7 @@
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
 mod counter;
+mod fork;
 mod given;
 mod handoff;
 mod state_names;
@@ -20,6 +21,7 @@ use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName}
 use crate::workflow::{Mode, Place, Workflow};
 
 pub use self::counter::{CounterScope, RunCounter};
+pub use self::fork::{Arrival, Fork};
 pub use self::given::Given;
 pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
 
@@ -35,8 +37,12 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Mode::is_autonomous")]
     pub mode: Mode,
     pub status: RunStatus,
-    /// One, until a step fans out; each has a baton of its own.
+    /// Branch 0, the trunk, alone; or, from a fan-out to its join, the branches that are under way,
+    /// in the order of the workflow. Each has a baton of its own.
     pub branches: Vec<Branch>,
+    /// The fan-out that the run is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Box<Fork>>,
     /// The open handoffs, oldest first.
     pub handoffs: Vec<Handoff>,
     /// What is counted, so that every cycle ends. Stored under the name that it had when rounds were
@@ -86,6 +92,8 @@ pub struct Portrait {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     pub caller: HandoffNo,
+    #[serde(default, skip_serializing_if = "is_first_branch")]
+    pub branch: u16,
 }
 
 /// A reason why a step cannot go on, until it is resolved or waived.
@@ -97,6 +105,8 @@ pub struct Blocker {
     pub handoff: HandoffNo,
     pub by: AgentId,
     pub about: ContentId,
+    #[serde(default, skip_serializing_if = "is_first_branch")]
+    pub branch: u16,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -122,6 +132,9 @@ pub struct Branch {
     /// workflow has no gates, or the run is older than the record and has not moved since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<Vec<GateEdge>>,
+    /// The newest package of the branch, where it is not the trunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<ContentId>,
 }
 
 /// Who is responsible for a branch, and so who must act next.
@@ -177,7 +190,7 @@ pub(crate) fn is_zero(n: &u32) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_first_branch(no: &u16) -> bool {
+pub(crate) fn is_first_branch(no: &u16) -> bool {
     *no == 0
 }
 
@@ -221,7 +234,8 @@ impl Run {
             owner,
             mode: Mode::default(),
             status: RunStatus::Open,
-            branches: vec![Branch { no: 0, baton, passed: None }],
+            branches: vec![Branch::trunk(baton, None)],
+            fork: None,
             handoffs: Vec::new(),
             counters: Vec::new(),
             visited: Vec::new(),
@@ -244,19 +258,40 @@ impl Run {
         self.handoffs.iter().find(|it| it.no == no)
     }
 
-    /// The baton of the only branch; fan-out will ask by branch.
+    /// The first branch that is under way, in the order of the workflow.
+    pub fn first_branch(&self) -> u16 {
+        self.branches.first().map_or(0, |it| it.no)
+    }
+
+    pub fn branch(&self, no: u16) -> Option<&Branch> {
+        self.branches.iter().find(|it| it.no == no)
+    }
+
+    /// The baton of the first branch.
     pub fn baton(&self) -> &Baton {
-        self.branches.first().map_or(&Baton::Done, |it| &it.baton)
+        self.baton_in(self.first_branch())
     }
 
-    /// The gates that the work of the only branch has passed, where that is recorded.
+    pub fn baton_in(&self, branch: u16) -> &Baton {
+        self.branch(branch).map_or(&Baton::Done, |it| &it.baton)
+    }
+
+    /// The gates that the work of the first branch has passed, where that is recorded.
     pub fn passed(&self) -> Option<&[GateEdge]> {
-        self.branches.first()?.passed.as_deref()
+        self.passed_in(self.first_branch())
     }
 
-    /// The open handoff that the baton rests on.
+    pub fn passed_in(&self, branch: u16) -> Option<&[GateEdge]> {
+        self.branch(branch)?.passed.as_deref()
+    }
+
+    /// The open handoff that the baton of the first branch rests on.
     pub fn current(&self) -> Option<&Handoff> {
-        match self.baton() {
+        self.current_in(self.first_branch())
+    }
+
+    pub fn current_in(&self, branch: u16) -> Option<&Handoff> {
+        match self.baton_in(branch) {
             Baton::Offered { handoff }
             | Baton::Held { handoff }
             | Baton::Parked { handoff, .. } => self.handoff(*handoff),
@@ -264,9 +299,33 @@ impl Run {
         }
     }
 
-    /// The agent that must act next: the pipeline API's `currentAgent`.
+    /// The handoff that an agent has to move, where one branch or several are under way: what it
+    /// holds, else what it is offered, else that of the first branch.
+    pub fn current_of(&self, agent: Option<&AgentId>) -> Option<&Handoff> {
+        let currents = || self.branches.iter().filter_map(|it| self.current_in(it.no));
+        let is_own = |it: &&Handoff| Some(&it.to.agent) == agent;
+        let held = currents().filter(is_own).find(|it| it.state == State::Accepted);
+        held.or_else(|| currents().find(is_own)).or_else(|| self.current())
+    }
+
+    /// Whether the baton of a branch rests on this handoff.
+    pub fn is_current(&self, no: HandoffNo) -> bool {
+        self.branches.iter().any(|it| self.current_in(it.no).is_some_and(|it| it.no == no))
+    }
+
+    /// The agent that must act next: the pipeline API's `currentAgent`. Of several branches, that of
+    /// the first in the order of the workflow.
     pub fn current_agent(&self) -> Option<&AgentId> {
-        let handoff = self.current()?;
+        self.current_agents().next()
+    }
+
+    /// The agents that must act next, one for each branch whose baton rests with one.
+    pub fn current_agents(&self) -> impl Iterator<Item = &AgentId> {
+        self.branches.iter().filter_map(|it| self.current_agent_in(it.no))
+    }
+
+    pub fn current_agent_in(&self, branch: u16) -> Option<&AgentId> {
+        let handoff = self.current_in(branch)?;
         match handoff.state {
             State::Pending | State::Accepted | State::Parked => Some(&handoff.to.agent),
             State::Clarification => {
@@ -276,33 +335,50 @@ impl Run {
         }
     }
 
-    /// The parked handoff whose holder waits directly for `no`.
-    pub fn caller_of(&self, no: HandoffNo) -> Option<&Handoff> {
-        let depth = self.frames.iter().position(|it| it.caller == no).unwrap_or(self.frames.len());
-        let frame = self.frames.get(depth.checked_sub(1)?)?;
+    /// The frames of a branch, outermost first.
+    pub fn frames_in(&self, branch: u16) -> impl DoubleEndedIterator<Item = &Frame> {
+        self.frames.iter().filter(move |it| it.branch == branch)
+    }
+
+    /// The parked handoff whose holder waits directly for `handoff`, which may have ended.
+    pub fn caller_of(&self, handoff: &Handoff) -> Option<&Handoff> {
+        let is_around = |it: &&Frame| it.caller != handoff.no;
+        let frame = self.frames_in(handoff.branch).take_while(is_around).last()?;
         self.handoff(frame.caller)
     }
 
-    /// The handoff whose holder waits for all others, or would: that of the outermost frame.
-    pub(crate) fn outermost(&self, caller: HandoffNo) -> HandoffNo {
-        self.frames.first().map_or(caller, |it| it.caller)
+    /// The handoff whose holder waits for all others in its branch, or would: that of the outermost
+    /// frame.
+    pub(crate) fn outermost(&self, branch: u16, caller: HandoffNo) -> HandoffNo {
+        self.frames_in(branch).next().map_or(caller, |it| it.caller)
     }
 
-    /// The agent to which a loose baton is offered again where no other is named.
+    /// The first branch whose baton lies loose.
+    pub fn loose_branch(&self) -> Option<u16> {
+        let loose = self.branches.iter().find(|it| matches!(it.baton, Baton::Loose { .. }));
+        loose.map(|it| it.no)
+    }
+
+    /// The agent to which the first loose baton is offered again where no other is named.
     pub fn restarts_with(&self, workflow: &Workflow) -> Option<AgentId> {
-        let Baton::Loose { at, other, meant_for } = self.baton() else { return None };
+        let baton = self.baton_in(self.loose_branch()?);
+        let Baton::Loose { at, other, meant_for } = baton else { return None };
         let step = [at, other].into_iter().find(|it| it.is_step())?;
         let agents = workflow.agents_at(step);
         let meant_for = meant_for.clone().filter(|it| agents.contains(it));
         meant_for.or_else(|| agents.into_iter().next())
     }
 
-    /// Where the baton is, as a place of the workflow.
+    /// Where the baton of the first branch is, as a place of the workflow.
     pub fn current_place(&self) -> Option<&Place> {
-        match self.baton() {
+        self.current_place_in(self.first_branch())
+    }
+
+    pub fn current_place_in(&self, branch: u16) -> Option<&Place> {
+        match self.baton_in(branch) {
             Baton::Loose { at, .. } => Some(at),
             Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } => {
-                self.current().map(|it| &it.to.place)
+                self.current_in(branch).map(|it| &it.to.place)
             }
             Baton::Done => None,
         }
@@ -322,7 +398,8 @@ impl Run {
             Baton::Parked { on: Wait::Person, .. } | Baton::Loose { .. } | Baton::Done => false,
         };
         // A delegate does a part of the step of the holder that waits for it.
-        let callers = self.frames.iter().rev().filter_map(|it| self.handoff(it.caller));
+        let frames = self.frames_in(self.first_branch());
+        let callers = frames.rev().filter_map(|it| self.handoff(it.caller));
         let places = self.current().into_iter().chain(callers).map(Handoff::work_place);
         let steps = places.filter_map(|it| match it {
             Place::Step(step) => workflow.step(step),
@@ -332,9 +409,17 @@ impl Run {
         step.map_or("waiting", |it| it.phase.as_str())
     }
 
-    /// The last package given to a place.
-    pub fn given(&self, place: &Place) -> Option<&Given> {
-        self.given.iter().find(|it| *place == Place::Step(it.step.clone()))
+    /// The last package given to a place, in a branch: where the branch was not given one, that of
+    /// the trunk.
+    pub fn given_in(&self, branch: u16, place: &Place) -> Option<&Given> {
+        let is_here = |it: &&Given| Some(&it.step) == place.as_step();
+        let own = self.given.iter().filter(is_here).find(|it| it.branch == branch);
+        own.or_else(|| self.given.iter().filter(is_here).find(|it| it.branch == 0))
+    }
+
+    /// The newest package of a branch.
+    pub(crate) fn package_in(&self, branch: u16) -> Option<ContentId> {
+        self.branch(branch).and_then(|it| it.package).or(self.package)
     }
 
     /// The open gate that blocks the run, if there is one.
@@ -354,7 +439,7 @@ impl Run {
     /// Whether it waits for an answer or an action: on a gate, a question, a blocker or a loose
     /// baton.
     pub fn is_waiting(&self) -> bool {
-        let is_loose = matches!(self.baton(), Baton::Loose { .. });
+        let is_loose = self.loose_branch().is_some();
         let is_asked = self.gates().next().is_some() || self.questions().next().is_some();
         !self.is_finished() && (is_asked || is_loose || !self.blockers.is_empty())
     }
@@ -371,6 +456,12 @@ impl Run {
 
     pub fn is_finished(&self) -> bool {
         !self.status.is_open()
+    }
+}
+
+impl Branch {
+    pub(crate) fn trunk(baton: Baton, passed: Option<Vec<GateEdge>>) -> Self {
+        Self { no: 0, baton, passed, package: None }
     }
 }
 

@@ -207,7 +207,7 @@ impl<'a> SimulatedWalk<'a> {
         }
         self.run = decision.run;
         // Time is no matter here: what is held back for some seconds is offered at once.
-        if let Some(until) = self.run.current().and_then(|it| it.held_back_until) {
+        for until in self.run.handoffs.iter().filter_map(|it| it.held_back_until) {
             self.now = self.now.max(until);
         }
         self.now = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
@@ -223,7 +223,13 @@ impl<'a> SimulatedWalk<'a> {
 
     /// Who has to move, in words.
     fn waits_for(&self) -> Option<String> {
-        Some(match (self.run.baton(), self.run.current()) {
+        let waits: Vec<String> =
+            self.run.branches.iter().filter_map(|it| self.waits_for_in(it.no)).collect();
+        (!waits.is_empty()).then(|| waits.join("; "))
+    }
+
+    fn waits_for_in(&self, branch: u16) -> Option<String> {
+        Some(match (self.run.baton_in(branch), self.run.current_in(branch)) {
             (Baton::Parked { on: Wait::Person, .. }, Some(it)) => {
                 let why = it.gate.as_ref().map(crate::gate::Gate::sentence);
                 format!("{} waits for a person: {}", it.no, why.unwrap_or_default())

@@ -2,6 +2,7 @@
 //! ([`Workflow::problems`]); `baton-wire` locates them in the file.
 
 mod entries;
+mod fan_out;
 mod graph;
 mod mode;
 mod problems;
@@ -17,6 +18,7 @@ use crate::hash::Hash;
 use crate::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use crate::outcome::Outcome;
 
+pub use fan_out::{FanOut, JoinNeed};
 pub use graph::{Graph, LazyGraph};
 pub use mode::Mode;
 pub use routing::{BlockerRouting, Resolver, ResolverRow};
@@ -128,6 +130,8 @@ pub enum RejectRule {
 pub struct Edge {
     pub on: Outcome,
     pub to: Target,
+    /// Where the work goes to several steps at once; `to` is then the first of them.
+    pub fan_out: Option<FanOut>,
     /// A move back: equivalent to a reject, whichever agent sends it.
     pub is_back: bool,
     /// The name of a contract of the same workflow.
@@ -161,6 +165,7 @@ impl Edge {
         Self {
             on,
             to,
+            fan_out: None,
             is_back: false,
             contract: None,
             profile: None,
@@ -290,7 +295,7 @@ impl Workflow {
 
     /// The first edge from one agent to another, whichever step each is at.
     pub fn edge_of_agents(&self, from: &AgentId, to: &AgentId) -> Option<&Edge> {
-        let leads = |edge: &&Edge| self.agents_at(&Self::target_place(&edge.to)).contains(to);
+        let leads = |edge: &&Edge| self.agents_along(edge).contains(to);
         let start = std::iter::once(&self.start).filter(|_| from.is_orchestrator());
         let edges =
             self.steps.iter().filter(|it| it.agents.contains(from)).flat_map(|it| &it.edges);
@@ -307,14 +312,13 @@ impl Workflow {
     /// True where some edge leads from an agent `from` to an agent `to`.
     pub fn has_edge(&self, from: &AgentId, to: &AgentId) -> bool {
         self.edges().any(|(place, edge)| {
-            self.agents_at(&place).contains(from)
-                && self.agents_at(&Self::target_place(&edge.to)).contains(to)
+            self.agents_at(&place).contains(from) && self.agents_along(edge).contains(to)
         })
     }
 
     /// The edge between two places, if there is one on that outcome.
     pub fn edge_between(&self, from: &Place, to: &Place, on: Outcome) -> Option<&Edge> {
-        let leads = |it: &&Edge| it.on == on && Self::target_place(&it.to) == *to;
+        let leads = |it: &&Edge| it.on == on && it.leads_to(to);
         self.edges_from(from).iter().find(leads)
     }
 
@@ -333,7 +337,7 @@ impl Workflow {
     /// The rejects that the edge between two places allows before a person is asked. Either edge of
     /// the loop may set it: the forward edge, or the back edge that answers it.
     pub fn rounds_of(&self, from: &Place, to: &Place) -> u32 {
-        let leads = |edge: &&Edge, place: &Place| Self::target_place(&edge.to) == *place;
+        let leads = |edge: &&Edge, place: &Place| edge.leads_to(place);
         let forward = self.edges_from(from).iter().find(|it| leads(it, to));
         let back = self.edges_from(to).iter().find(|it| it.is_back && leads(it, from));
         let said = |edge: Option<&Edge>| edge.and_then(|it| it.rounds);

@@ -106,7 +106,7 @@ fn command(loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Result<Comm
             part(row, delegate, Way::Delegation, None, fence)
         }
         "return" => {
-            let caller = loaded.run.caller_of(handoff);
+            let caller = loaded.run.handoff(handoff).and_then(|it| loaded.run.caller_of(it));
             let caller = caller.map_or(&row.from.agent, |it| &it.to.agent).clone();
             part(row, caller, Way::Return, Some(Outcome::Success), fence)
         }

@@ -26,7 +26,9 @@ impl Engine {
             Some(sender) => self.runs_with(sender).await?,
             None => Vec::new(),
         };
-        let held = held.into_iter().filter(|it| matches!(it.run.baton(), Baton::Held { .. }));
+        let held = held
+            .into_iter()
+            .filter(|it| it.run.branches.iter().any(|it| matches!(it.baton, Baton::Held { .. })));
         let mut held = held.map(|it| it.run.story);
         // Of short keys nearly all are near to each other.
         let most = MOST_SLIPS.min(key.as_str().len() / 3);

@@ -117,7 +117,8 @@ impl Engine {
             Some(which) => which.clone(),
             None => {
                 let row = self.meant_run(view, hints).await?;
-                HandoffRef::InRun(row.run.id, current_handoff(&row)?)
+                let by = hints.agent.as_ref();
+                HandoffRef::InRun(row.run.id, current_handoff(&row, by)?)
             }
         };
         let (by, lease) = (hints.agent.clone(), hints.lease);
@@ -185,7 +186,7 @@ impl Engine {
         let row = self.meant_run(view, hints).await?;
         let handoff = match &hints.handoff {
             Some(which) => self.handoff_in(&RunTarget::Run(RunRef::Id(row.run.id)), which).await?,
-            None => current_handoff(&row)?,
+            None => current_handoff(&row, named_sender(view, hints)?.as_ref())?,
         };
         let complete = Complete {
             handoff,
@@ -296,7 +297,7 @@ impl Engine {
                 continue;
             }
             let run = self.run(&RunRef::Id(row.run)).await?;
-            if run.run.current().is_some_and(|it| it.no == row.no) {
+            if run.run.is_current(row.no) {
                 runs.push(run);
             }
             if runs.len() > MOST_NAMED as usize {
@@ -333,7 +334,7 @@ impl Engine {
         let no = self.handoff_in(within, which).await?;
         let (run, _) = self.resolve_handoff(which).await?;
         let row = self.run(&RunRef::Id(run)).await?;
-        if row.run.current().is_some_and(|it| it.no == no) {
+        if row.run.is_current(no) {
             return Ok(());
         }
         Err(EngineError::BadDocument { why: format!("its run is not at {no} any more") })
@@ -355,16 +356,22 @@ impl Engine {
         // that has been offered the work.
         let is_of_phase = matches!(view.kind, DocumentKind::MetadataBlock(_));
         let may_be_offered = is_of_phase && hints.profile == Profile::Lenient;
-        let held = row.as_ref().and_then(|it| match it.run.baton() {
-            Baton::Held { handoff } => it.run.handoff(*handoff),
-            Baton::Offered { handoff } if may_be_offered => {
-                it.run.handoff(*handoff).filter(|it| it.state == run::State::Pending)
-            }
-            Baton::Offered { .. } | Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
-                None
-            }
+        let mut held = row.iter().flat_map(|it| {
+            let run = &it.run;
+            run.branches.iter().filter_map(move |branch| match &branch.baton {
+                Baton::Held { handoff } => run.handoff(*handoff),
+                Baton::Offered { handoff } if may_be_offered => {
+                    run.handoff(*handoff).filter(|it| it.state == run::State::Pending)
+                }
+                Baton::Offered { .. }
+                | Baton::Parked { .. }
+                | Baton::Loose { .. }
+                | Baton::Done => None,
+            })
         });
-        let token = token(row.as_ref(), hints)?;
+        // Of several branches, each has a sender of its own.
+        let held = held.next().filter(|_| held.next().is_none());
+        let token = token(row.as_ref(), named.as_ref(), hints)?;
         match named.or_else(|| held.map(|it| it.to.agent.clone())) {
             Some(from) => Ok((from, token)),
             None => Err(EngineError::SenderUnknown),
@@ -380,7 +387,7 @@ impl Engine {
         if hints.fence.is_none() {
             return Ok(None);
         }
-        token(self.row_within(within).await?.as_ref(), hints)
+        token(self.row_within(within).await?.as_ref(), hints.agent.as_ref(), hints)
     }
 
     async fn row_within(&self, within: &RunTarget) -> Result<Option<RunRow>, EngineError> {
@@ -440,17 +447,23 @@ fn no_end(view: &View) -> String {
 }
 
 /// A fencing token needs a held handoff: a sender that holds nothing any more is refused.
-fn token(row: Option<&RunRow>, hints: &DocumentHints) -> Result<Option<Token>, EngineError> {
+fn token(
+    row: Option<&RunRow>,
+    sender: Option<&AgentId>,
+    hints: &DocumentHints,
+) -> Result<Option<Token>, EngineError> {
     match (row, hints.fence) {
-        (Some(row), Some(fence)) => Ok(Some(Token { handoff: current_handoff(row)?, fence })),
+        (Some(row), Some(fence)) => {
+            Ok(Some(Token { handoff: current_handoff(row, sender)?, fence }))
+        }
         (Some(_) | None, None) => Ok(None),
         (None, Some(_)) => Err(EngineError::SenderUnknown),
     }
 }
 
-/// The handoff that the baton is with.
-fn current_handoff(row: &RunRow) -> Result<HandoffNo, EngineError> {
-    let current = row.run.current().map(|it| it.no);
+/// The handoff that the baton is with; of several branches, that of the sender.
+fn current_handoff(row: &RunRow, sender: Option<&AgentId>) -> Result<HandoffNo, EngineError> {
+    let current = row.run.current_of(sender).map(|it| it.no);
     current.ok_or(EngineError::NothingAtHand { number: row.number })
 }
 

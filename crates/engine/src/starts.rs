@@ -9,7 +9,7 @@ use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
 use baton_core::package::Package;
 use baton_core::refusal::Refusal;
-use baton_core::run::{Baton, RunId, RunStatus};
+use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
 use baton_core::workflow::{BlockerRouting, Mode, Target, Workflow};
 use baton_store::{AppendError, RunRow, StoryRow, Version};
@@ -116,10 +116,10 @@ impl Engine {
             by: caller.principal.clone(),
         };
         if let Some(row) = self.open_run(&start.story).await? {
-            let Baton::Loose { .. } = row.run.baton() else {
+            if row.run.loose_branch().is_none() {
                 let number = row.number;
                 return Err(EngineError::AlreadyOpen { story: start.story, number });
-            };
+            }
             let start = at(start.package.unwrap_or_else(nothing));
             return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
         }
@@ -165,10 +165,10 @@ impl Engine {
         start: StartRun,
         row: RunRow,
     ) -> Result<CommandResult, EngineError> {
-        let Baton::Loose { .. } = row.run.baton() else {
+        if row.run.loose_branch().is_none() {
             let number = row.number;
             return Err(EngineError::AlreadyOpen { story: start.story, number });
-        };
+        }
         let (loaded, _) = self.load(row.run.id).await?;
         let agent = row.run.restarts_with(&loaded.workflow);
         let to = start.to.or(agent).unwrap_or_else(AgentId::orchestrator);

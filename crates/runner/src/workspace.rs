@@ -14,9 +14,9 @@ use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::cleaning::INDEX;
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
-use self::cleaning::INDEX;
 use crate::process::{ProgramSpec, end_marked, run_to_end};
 use crate::trust::foreign_file;
 

@@ -274,10 +274,13 @@ fn place(run: &Run) -> Then {
     }
 }
 
-/// True where the same party has to act as before.
+/// True where the same parties have to act as before.
 fn is_same(after: &Run, before: &Run) -> bool {
-    let state = |it: &Run| it.current().map(|it| it.state);
-    after.baton() == before.baton() && state(after) == state(before) && !after.is_finished()
+    let batons = |it: &Run| -> Vec<(u16, Baton, Option<State>)> {
+        let state = |no: u16| it.current_in(no).map(|it| it.state);
+        it.branches.iter().map(|it| (it.no, it.baton.clone(), state(it.no))).collect()
+    };
+    batons(after) == batons(before) && !after.is_finished()
 }
 
 fn offered(it: &Handoff) -> Then {
@@ -295,15 +298,15 @@ fn waits(run: &Run) -> Vec<Waits> {
         cause: gate.cause,
         kind: gate.kind,
     };
-    let stopping = run.gate().map(gate);
+    let stopping = run.gates().filter(|(_, gate)| gate.kind != GateKind::Advisory).map(gate);
     let advisory = run.gates().filter(|(_, gate)| gate.kind == GateKind::Advisory).map(gate);
     let questions =
         run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
             Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
         });
-    let loose = match run.baton() {
+    let loose = run.branches.iter().filter_map(|it| match &it.baton {
         Baton::Loose { at, .. } => Some(Waits::Loose { at: at.clone() }),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
-    };
-    stopping.into_iter().chain(questions).chain(loose).chain(advisory).collect()
+    });
+    stopping.chain(questions).chain(loose).chain(advisory).collect()
 }

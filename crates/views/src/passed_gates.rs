@@ -83,7 +83,7 @@ impl Views<'_> {
                 Some(run) => evolve(run, &event, stored.at),
                 None => run = replay(id, [(event.clone(), stored.at)]),
             }
-            if let Event::Gate(GateEvent::Lost { gates }) = &event {
+            if let Event::Gate(GateEvent::Lost { gates, .. }) = &event {
                 passed.retain(|it| !gates.contains(&it.gate));
             }
             let after = run.as_ref().map(gates_of).unwrap_or_default();
@@ -98,5 +98,13 @@ impl Views<'_> {
 }
 
 fn gates_of(run: &Run) -> Vec<GateEdge> {
-    run.passed().map(<[GateEdge]>::to_vec).unwrap_or_default()
+    let of_branches = run.branches.iter().filter_map(|it| it.passed.as_ref()).flatten();
+    let arrived = run.fork.iter().flat_map(|it| &it.arrived).flat_map(|it| &it.passed);
+    let mut gates: Vec<GateEdge> = Vec::new();
+    for gate in of_branches.chain(arrived) {
+        if !gates.contains(gate) {
+            gates.push(gate.clone());
+        }
+    }
+    gates
 }

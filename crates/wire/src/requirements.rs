@@ -95,7 +95,7 @@ fn edge_of<'a>(
     to: &AgentId,
     claimed: Option<Outcome>,
 ) -> Option<&'a Edge> {
-    let leads = |edge: &&Edge| workflow.agents_at(&Workflow::target_place(&edge.to)).contains(to);
+    let leads = |edge: &&Edge| workflow.agents_along(edge).contains(to);
     let steps = workflow.steps.iter().filter(|it| it.agents.contains(from));
     let mut edges = steps.flat_map(|it| &it.edges).filter(leads);
     let on_claimed = edges.find(|it| claimed == Some(it.on));

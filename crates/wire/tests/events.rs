@@ -47,6 +47,14 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("blocker.routed", &["domain"]),
         ("gate.passed", &["on"]),
         ("evidence.recorded", &["fence", "ran"]),
+        ("branch.forked", &["entry"]),
+        ("baton.loose", &["branch"]),
+        ("round.counted", &["branch"]),
+        ("gate.passed", &["branch"]),
+        ("gate.waived", &["branch"]),
+        ("gate.lost", &["branch"]),
+        ("gate.carried", &["branch"]),
+        ("blocker.raised", &["branch"]),
     ] {
         let of_event = format!("\"type\":\"{event}\"");
         let samples = || SAMPLES.lines().filter(|line| line.contains(&of_event));

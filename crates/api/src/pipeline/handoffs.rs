@@ -52,6 +52,9 @@ pub struct HandoffListing {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub current_agent: Option<Option<String>>,
+    /// The agents of all branches, from a fan-out to its join.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub current_agents: Vec<String>,
     /// For `storyId` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]

@@ -53,7 +53,10 @@ fn show_item(api: &Api, item: &InboxItemDocument) {
     }
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
     let row = |it: &ChoiceDocument| [show::one_line(&it.command), show::one_line(&consequence(it))];
-    let rows = item.choices.iter().map(row).collect();
+    let mut rows: Vec<[String; 2]> = item.choices.iter().map(row).collect();
+    rows.extend(item.history.as_ref().map(|it| {
+        [show::one_line(it), "you see all that has happened; nothing changes".to_owned()]
+    }));
     show::answer(&format!("\n{}", show::commands(&["TYPE", "AND THEN"], rows)));
 }
 

@@ -112,7 +112,7 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         show::answer_document(&reply.body);
         return Ok(());
     }
-    let baton_api::RunDetail { run, passed_gates } = reply.document()?;
+    let baton_api::RunDetail { run, passed_gates, restart } = reply.document()?;
     let handoffs = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run.id)).await?;
     let times = TimeFormat::local();
     let mut fields = vec![
@@ -134,6 +134,10 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
     let mut page = show::fields(fields);
     if !passed_gates.is_empty() {
         page += &format!("\n\n{}", show::passed_gates_table(&passed_gates, &times));
+    }
+    if let Some(restart) = restart {
+        let steps = restart.steps.join(", ");
+        page += &format!("\n\nit may be started again at {steps}:\n  {}", restart.command);
     }
     page += &format!("\n\n{}", show::handoffs_table(&handoffs.items, api.now()));
     page +=

@@ -20,10 +20,10 @@ pub(crate) fn mermaid(workflow: &Workflow) -> String {
         lines.push(format!("    {}([\"{agent}\"])", delegate_node(agent)));
     }
     lines.push("    complete([complete])".to_owned());
-    lines.push(edge_line("orchestrator", &workflow.start));
+    lines.extend(edge_lines("orchestrator", &workflow.start));
     for step in &workflow.steps {
         for edge in &step.edges {
-            lines.push(edge_line(&node(step.id.as_str()), edge));
+            lines.extend(edge_lines(&node(step.id.as_str()), edge));
         }
         for delegate in &step.delegates {
             let (from, to) = (node(step.id.as_str()), delegate_node(delegate.agent.as_str()));
@@ -46,7 +46,7 @@ pub(crate) fn picture(workflow: &Workflow) -> String {
         let next = next.unwrap_or(Target::Complete);
         let is_next = |it: &&Edge| it.on == Outcome::Success && it.to == next && !it.is_back;
         for edge in step.edges.iter().filter(|it| !is_next(it)) {
-            lines.push(format!("  ├─ {} {}", way_name(edge), target_label(&edge.to)));
+            lines.push(format!("  ├─ {} {}", way_name(edge), edge.leads_in_words()));
         }
         for delegate in &step.delegates {
             lines.push(format!("  ├─ delegates ⇄ {}", delegate.agent));
@@ -73,15 +73,13 @@ fn gate_label(edge: &Edge) -> String {
     edge.gate.as_ref().map(label).unwrap_or_default()
 }
 
-fn target_label(target: &Target) -> String {
-    match target {
-        Target::Step(step) => step.to_string(),
-        Target::Complete => "complete".to_owned(),
-    }
+/// One line, or one for each branch of a fan-out.
+fn edge_lines(from: &str, edge: &Edge) -> Vec<String> {
+    edge.targets().iter().map(|it| edge_line(from, edge, it)).collect()
 }
 
-fn edge_line(from: &str, edge: &Edge) -> String {
-    let to = match &edge.to {
+fn edge_line(from: &str, edge: &Edge, to: &Target) -> String {
+    let to = match to {
         Target::Step(step) => node(step.as_str()),
         Target::Complete => "complete".to_owned(),
     };
@@ -96,7 +94,9 @@ fn edge_line(from: &str, edge: &Edge) -> String {
         | Outcome::Unknown => Some(edge.on.name().to_owned()),
     };
     let gate = edge.gate.as_ref().map(|it| format!("{} {}", mark(it.kind), it.kind.name()));
-    let label: Vec<String> = on.into_iter().chain(gate).collect();
+    let joined = edge.fan_out.as_ref();
+    let joined = joined.map(|it| format!("at once, {} join", it.need.word()));
+    let label: Vec<String> = on.into_iter().chain(joined).chain(gate).collect();
     if label.is_empty() {
         return format!("    {from} {arrow} {to}");
     }

@@ -1,6 +1,6 @@
 //! Runs as tables: above all, where the baton is.
 
-use baton_api::{PassedGateDocument, RunDocument, StatusWord};
+use baton_api::{BranchDocument, PassedGateDocument, RunDocument, StatusWord};
 use baton_core::run::{BatonPlace, RunStatus, Wait};
 use jiff::Timestamp;
 
@@ -33,8 +33,29 @@ pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &TimeForma
     table(&headings, gates.iter().map(cells).collect())
 }
 
-/// Who has to act next, in words.
+/// Who has to act next, in words; of several branches, each.
 pub(crate) fn whereabouts(run: &RunDocument) -> String {
+    if run.branches.is_empty() {
+        return whereabouts_of_trunk(run);
+    }
+    let branch = |it: &BranchDocument| {
+        let label =
+            it.current_handoff.as_deref().or(it.arrived_with.as_deref()).unwrap_or("nothing");
+        let agent = mark(it.current_agent.as_deref().unwrap_or("no agent"));
+        match *it.baton {
+            BatonPlace::Offered => format!("offered to {agent} with {label}"),
+            BatonPlace::Held => format!("held by {agent} with {label}"),
+            BatonPlace::Parked => format!("waits for {agent} with {label}"),
+            BatonPlace::Loose => {
+                format!("{} at {}", warn("loose"), it.current_place.as_deref().unwrap_or("nowhere"))
+            }
+            BatonPlace::Done => format!("arrived with {label}"),
+        }
+    };
+    run.branches.iter().map(branch).collect::<Vec<_>>().join("; ")
+}
+
+fn whereabouts_of_trunk(run: &RunDocument) -> String {
     let agent = mark(run.current_agent.as_deref().unwrap_or("no agent"));
     let label = run.current_handoff.as_deref().unwrap_or("nothing");
     let stale = if run.is_stale { warn(" (stale)") } else { String::new() };

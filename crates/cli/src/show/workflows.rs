@@ -123,7 +123,7 @@ fn edge_row(step: &str, agents: &str, edge: &Edge) -> Vec<String> {
         step.to_owned(),
         agents.to_owned(),
         edge.on.name().to_owned(),
-        format!("{}{back}", target_name(&edge.to)),
+        format!("{}{back}", edge.leads_in_words()),
         edge.contract.clone().unwrap_or_default(),
         asks(edge),
     ]
@@ -166,11 +166,4 @@ fn rule_row(strength: &str, rule: &ContractRule) -> Vec<String> {
         is += &format!(", when {case}");
     }
     vec![strength.to_owned(), spellings.join(" or "), is, rule.about.clone()]
-}
-
-pub(super) fn target_name(target: &Target) -> String {
-    match target {
-        Target::Step(step) => step.to_string(),
-        Target::Complete => "complete".to_owned(),
-    }
 }

@@ -11,6 +11,7 @@ mod damaged_texts;
 mod demo;
 mod descriptors;
 mod documents;
+mod example_projects;
 mod files;
 mod finding;
 mod handoffs;

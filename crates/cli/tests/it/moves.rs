@@ -206,3 +206,26 @@ fn a_person_decides_from_the_inbox_without_opening_a_file() {
         project.ok(&["status"]).contains("  | missing_requirements: No endpoint is documented")
     );
 }
+
+#[test]
+fn a_cancelled_run_says_where_it_may_go_on() {
+    let project = Project::plain();
+    project.ok(&["take", "s1"]);
+    project.ok(&["run", "cancel", "s1", "--reason", "the customer left"]);
+    let run = project.json(&["run", "show", "s1"]);
+    assert_eq!(run["restart"]["command"], "baton run start --at work --reason TEXT s1", "{run}");
+    let shown = project.ok(&["run", "show", "s1"]);
+    assert!(shown.contains("it may be started again at work"), "{shown}");
+    project.ok(&[
+        "run",
+        "start",
+        "s1",
+        "--again",
+        "--at",
+        "work",
+        "--reason",
+        "he came back",
+        "--workflow",
+        "plain",
+    ]);
+}

@@ -112,7 +112,7 @@ fn take(
     is_implicit: bool,
 ) -> HandoffNo {
     let caller = match handoff.kind {
-        Kind::Return => draft.run.caller_of(handoff.no).map(|it| it.no),
+        Kind::Return => draft.run.caller_of(handoff).map(|it| it.no),
         Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => None,
     };
     let agent = handoff.to.agent.clone();
@@ -141,7 +141,7 @@ fn take(
 /// The receiver's work once it has accepted `handoff`: that, or the parked handoff it returns to.
 pub(super) fn work_behind(draft: &Draft<'_>, handoff: &Handoff) -> Handoff {
     if frame::is_return(draft, handoff)
-        && let Some(caller) = draft.run.caller_of(handoff.no)
+        && let Some(caller) = draft.run.caller_of(handoff)
     {
         return caller.clone();
     }

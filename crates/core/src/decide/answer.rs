@@ -4,6 +4,7 @@ use super::checks::target;
 use super::control;
 use super::draft::{Draft, wrong_state};
 use super::edge::check_named;
+use super::fork;
 use super::frame;
 use super::gate::{human, past};
 use super::limit;
@@ -19,7 +20,7 @@ use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, HandoffNo, Kind, Party, State};
+use crate::run::{Blocker, Handoff, HandoffNo, Kind, Party, State};
 use crate::workflow::{Edge, Place, Target, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), Refusal> {
@@ -124,7 +125,7 @@ fn next(
     gate: &Gate,
     answer: &GateAnswer,
 ) -> Result<Next, Refusal> {
-    let caller = draft.run.caller_of(row.no).cloned();
+    let caller = draft.run.caller_of(row).cloned();
     match (&answer.answer, gate.kind, gate.cause) {
         (Answer::Approve, GateKind::Advisory, _) => Ok(Next::Noted),
         (Answer::Reject, GateKind::Advisory, _) => {
@@ -218,7 +219,13 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
             known: "it has no edge on success".to_owned(),
         });
     };
-    let place = Workflow::target_place(&edge.to);
+    // What comes to a join too often is let in: its branches are not done once more.
+    let joins_at = edge.fan_out.as_ref().map(|it| &it.join);
+    let is_joined = joins_at.is_some() && joins_at == gate.worker.place.as_step();
+    let (target, place) = match is_joined {
+        true => (target(gate), gate.worker.place.clone()),
+        false => (edge.to.clone(), Workflow::target_place(&edge.to)),
+    };
     let agents = workflow.agents_at(&place);
     let alike = workflow.agent_like(&agents, &gate.asker.agent);
     let agent = alike.or_else(|| agents.into_iter().next());
@@ -228,9 +235,10 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
         Problem::new(name, "waived", "a person took the work as it is, whatever this asks for")
     };
     let warnings = edge.contract.iter().map(waived).collect();
-    let onward =
-        Offer { warnings, ..Offer::new(gate.asker.clone(), Party { agent, place }, gate.package) };
-    Ok(Next::Along(edge.to.clone(), Box::new(onward)))
+    let on = Some(edge.on);
+    let to = Party { agent, place };
+    let onward = Offer { warnings, on, ..Offer::new(gate.asker.clone(), to, gate.package) };
+    Ok(Next::Along(target, Box::new(onward)))
 }
 
 fn approved(gate: &Gate) -> Offer {
@@ -275,7 +283,7 @@ fn carry_out(
                 None => gate.reason.unwrap_or_else(|| draft.keep(GIVEN_AGAIN)),
             };
             let reason = Some(reason);
-            Some(offer(draft, Offer { reason, follows: Some(row), ..*again }))
+            Some(fork::send(draft, Offer { reason, follows: Some(row), ..*again }))
         }
         Next::Along(target, onward) => {
             match &target {
@@ -384,7 +392,9 @@ fn settle_blockers(
         return;
     }
     let by = &answer.by;
-    for blocker in draft.run.blockers.clone().iter().map(|it| it.no) {
+    let is_own = |it: &&Blocker| it.branch == draft.branch;
+    let open: Vec<u32> = draft.run.blockers.iter().filter(is_own).map(|it| it.no).collect();
+    for blocker in open {
         match answer.answer {
             Answer::Continue => {
                 draft.emit(BlockerEvent::Resolved { blocker, by: by.clone(), how: words });

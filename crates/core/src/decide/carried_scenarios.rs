@@ -22,7 +22,7 @@ use crate::workflow::{Place, RejectRule};
 fn carried(mut tester: Tester) -> Option<Vec<String>> {
     tester.run.branches[0].passed = None;
     let decision = tester.would(&Command::Post { by: None, words: words("hello") }).unwrap();
-    let Event::Gate(GateEvent::Carried { gates }) = &decision.events[0] else { return None };
+    let Event::Gate(GateEvent::Carried { gates, .. }) = &decision.events[0] else { return None };
     Some(gates.iter().map(|it| format!("{}→{}", it.from, it.to)).collect())
 }
 
@@ -55,7 +55,7 @@ fn an_old_run_has_passed_the_gates_before_every_place_where_it_is() {
 
 /// What the check says when a rule made `change`, though no rule would.
 fn check_after(tester: &Tester, before: RunStatus, change: impl FnOnce(&mut Draft<'_>)) -> String {
-    let mut draft = Draft::new(tester.run.clone(), tester.ground());
+    let mut draft = Draft::new(tester.run.clone(), 0, tester.ground());
     change(&mut draft);
     passed::check_decision(&draft, before).map_or_else(|it| it.to_string(), |()| "good".to_owned())
 }

@@ -236,7 +236,7 @@ fn send_back(
     let reason = draft.keep(&told(work, failed, results));
     let to = work.returns_to().clone();
     let forward = work.forward();
-    let before = draft.run.rounds(&forward).and_then(|it| it.findings);
+    let before = draft.run.rounds(row.branch, &forward).and_then(|it| it.findings);
     draft.emit(HandoffEvent::Rejected {
         handoff: row.no,
         by: row.to.agent.clone(),

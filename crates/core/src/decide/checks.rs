@@ -57,7 +57,8 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
     let from = gate.edge.as_ref().map_or(&gate.asker.place, |it| &it.from).clone();
     let edge = EdgeKey { from, to: gate.worker.place.clone() };
     let (evidence, on) = (gate.evidence.clone(), gate.edge.as_ref().map(|it| it.on));
-    draft.emit(GateEvent::Passed { edge, evidence, on });
+    let branch = draft.branch;
+    draft.emit(GateEvent::Passed { edge, evidence, on, branch });
     draft.complete(row.no, Outcome::Success, None);
     let onward = Offer {
         follows: Some(row.no),

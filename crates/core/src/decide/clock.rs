@@ -77,10 +77,10 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
     let reason = draft.keep("It was not accepted in time");
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(reason) });
     draft.done.handoff = Some(no);
-    let given = draft.run.given(&handoff.to.place);
+    let given = draft.given(&handoff.to.place);
     let came_back = given.is_some_and(|it| it.rework_reason.is_some());
     let is_return = handoff.kind == Kind::Return || came_back;
-    let is_in_frame = draft.run.caller_of(no).is_some();
+    let is_in_frame = draft.run.caller_of(&handoff).is_some();
     let sender = handoff.reject_to.as_ref().unwrap_or(&handoff.from).clone();
     match policy {
         Some(OnExpire::Ask | OnExpire::Return) if handoff.detour.is_some() => {

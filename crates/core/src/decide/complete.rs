@@ -211,6 +211,7 @@ fn pass_on(
     let offer = Offer {
         follows: Some(held.no),
         entry: limit::entry_along(edge, None),
+        on: Some(Outcome::Skipped),
         ..Offer::new(held.to.clone(), to, package)
     };
     // Nothing was done of which the sender could be unsure.
@@ -364,8 +365,8 @@ pub(super) fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &Finis
     for words in named {
         let about = draft.keep(&words);
         let blocker = draft.run.n_blockers + 1;
-        let by = held.to.agent.clone();
-        draft.emit(BlockerEvent::Raised { blocker, handoff: held.no, by, about });
+        let (by, branch) = (held.to.agent.clone(), draft.branch);
+        draft.emit(BlockerEvent::Raised { blocker, handoff: held.no, by, about, branch });
     }
 }
 

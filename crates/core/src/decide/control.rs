@@ -2,6 +2,7 @@
 
 use super::create::not_holder;
 use super::draft::Draft;
+use super::fork;
 use super::gate::{Onward, onward, orchestrator};
 use super::lease::lose_step;
 use super::offer::{AtOrchestrator, Offer, hand_over, reoffer};
@@ -53,24 +54,45 @@ pub(super) fn goto(
     by: &Principal,
 ) -> Result<(), Refusal> {
     passed::only_a_person(draft, by)?;
-    no_gate(draft)?;
     if draft.workflow().step(step).is_none() {
+        no_gate(draft, Scope::All)?;
         return Err(no_such_step(draft, step));
     }
+    // To a step of a branch that is under way: the others are left alone.
+    let own = draft.workflow().branch_of(step).map(|(_, branch)| branch);
+    let scope = own.map_or(Scope::All, Scope::Branch);
+    no_gate(draft, scope)?;
     if !draft.run.visited.contains(step) {
         let visited: Vec<&str> = draft.run.visited.iter().map(StepId::as_str).collect();
         let visited =
             if visited.is_empty() { "no step yet".to_owned() } else { visited.join(", ") };
         return Err(Refusal::NotVisited { step: step.clone(), visited });
     }
-    let is_work = |it: &&Handoff| it.kind != Kind::Question;
+    match own {
+        Some(branch) => {
+            fork::check_place(draft, branch, &Place::Step(step.clone()))?;
+            if draft.run.branch(branch).is_none() {
+                return Err(Refusal::OutsideBranch {
+                    step: step.clone(),
+                    hint: "its branch has arrived at the join already".to_owned(),
+                });
+            }
+            draft.branch = branch;
+        }
+        None => {}
+    }
+    let is_work = |it: &&Handoff| it.kind != Kind::Question && scope.has(it);
     let left: Vec<Handoff> = draft.run.handoffs.iter().filter(is_work).cloned().collect();
-    supersede_open(draft, reason);
+    supersede_open(draft, reason, scope);
     for handoff in &left {
         lose_step(draft, handoff);
     }
     let to = first_at(draft, &Target::Step(step.clone()));
-    let reason = Some(draft.keep(reason.as_str()));
+    let words = draft.keep(reason.as_str());
+    let reason = Some(words);
+    if own.is_none() && draft.run.fork.is_some() {
+        fork::leave(draft, step, words);
+    }
     passed::waive(draft, &to.place, by, reason);
     let offer = Offer { reason, ..reoffer(draft, to) };
     draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::LiesLoose));
@@ -80,7 +102,7 @@ pub(super) fn goto(
 /// No contract: the step gets the operator's package, or the run's.
 pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Refusal> {
     passed::only_a_person(draft, &start.by)?;
-    match draft.run.baton() {
+    match draft.baton() {
         Baton::Loose { .. } => {}
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
             return Err(not_holder(draft, &AgentId::orchestrator()));
@@ -96,6 +118,7 @@ pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Ref
         let (step, outcome) = (start.step.clone(), Refusal::START);
         return Err(Refusal::ChooseReceiver { step, outcome, choices: agents });
     }
+    fork::check_place(draft, draft.branch, &place)?;
     let reason = Some(draft.keep(start.reason.as_str()));
     passed::waive(draft, &place, &start.by, reason);
     let offer = Offer { reason, ..reoffer(draft, Party { agent, place }) };
@@ -109,10 +132,11 @@ pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Ref
 }
 
 pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal> {
-    no_gate(draft)?;
-    let place = draft.run.current_place().cloned();
+    let scope = Scope::Branch(draft.branch);
+    no_gate(draft, scope)?;
+    let place = draft.run.current_place_in(draft.branch).cloned();
     // A handoff that a caller waits for is a part of a step, and no part is optional.
-    let place = place.filter(|_| draft.run.frames.is_empty());
+    let place = place.filter(|_| draft.run.frames_in(draft.branch).next().is_none());
     let step = place.as_ref().and_then(|it| draft.step_at(it));
     let Some(step) = step else {
         return Err(Refusal::NothingToSkip { whereabouts: draft.whereabouts() });
@@ -123,11 +147,12 @@ pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal
     let Some(edge) = step.edges_on(Outcome::Success).next() else {
         return Err(Refusal::NothingToSkip { whereabouts: draft.whereabouts() });
     };
-    supersede_open(draft, reason);
+    supersede_open(draft, reason, scope);
     let words = draft.keep(reason.as_str());
     draft.emit(StepEvent::Skipped { step: step.id.clone(), reason: Some(words) });
     let to = first_at(draft, &edge.to);
-    let offer = Offer { reason: Some(words), ..Offer::new(orchestrator(), to, draft.run.package) };
+    let offer =
+        Offer { reason: Some(words), ..Offer::new(orchestrator(), to, draft.newest_package()) };
     let came_by = offer.forward.clone();
     let then = AtOrchestrator::of(&edge.to);
     let from = Place::Step(step.id.clone());
@@ -142,9 +167,27 @@ fn first_at(draft: &Draft<'_>, target: &Target) -> Party {
     Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place }
 }
 
+/// The branches that a move is about.
+#[derive(Clone, Copy)]
+enum Scope {
+    All,
+    Branch(u16),
+}
+
+impl Scope {
+    fn has(self, handoff: &Handoff) -> bool {
+        match self {
+            Self::All => true,
+            Self::Branch(branch) => handoff.branch == branch,
+        }
+    }
+}
+
 /// Refuses to bypass an open gate.
-fn no_gate(draft: &Draft<'_>) -> Result<(), Refusal> {
-    match draft.run.gate() {
+fn no_gate(draft: &Draft<'_>, scope: Scope) -> Result<(), Refusal> {
+    let blocking =
+        draft.run.gates().find(|(row, gate)| gate.kind != GateKind::Advisory && scope.has(row));
+    match blocking {
         Some((handoff, gate)) => {
             Err(Refusal::GateOpen { handoff: handoff.no, choices: gate.choices().join(", ") })
         }
@@ -153,10 +196,12 @@ fn no_gate(draft: &Draft<'_>) -> Result<(), Refusal> {
 }
 
 /// Supersedes all but advisory gates: those end with the handoff they are about.
-fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
+fn supersede_open(draft: &mut Draft<'_>, reason: &Reason, scope: Scope) {
     let is_advice =
         |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);
-    for handoff in draft.run.handoffs.clone().iter().rev().filter(|it| !is_advice(it)) {
+    for handoff in
+        draft.run.handoffs.clone().iter().rev().filter(|it| !is_advice(it) && scope.has(it))
+    {
         let reason = Some(draft.keep(reason.as_str()));
         draft.emit(HandoffEvent::Superseded { handoff: handoff.no, reason });
     }

@@ -4,6 +4,7 @@
 use super::complete;
 use super::draft::Draft;
 use super::edge::{check_contract, edge_to};
+use super::fork;
 use super::gate::{Doubt, Onward, doubt, gate_between, onward, open_gate};
 use super::limit;
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
@@ -32,7 +33,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
             }
         };
     }
-    match draft.run.baton().clone() {
+    match draft.baton().clone() {
         Baton::Loose { at, other, .. } => {
             if let Some(token) = create.token {
                 return Err(token.lost(None));
@@ -111,9 +112,10 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     if create.from.is_orchestrator() && reoffer_to_step(draft, create, at)? {
         return Ok(());
     }
-    let (from, edge) = declared_edge(draft.workflow(), create, at)?;
+    let (from, edge) = declared_edge(draft, create, at)?;
+    fork::check_place(draft, draft.branch, &from)?;
     // The holder that lost its lease may still be alive: only a new offer can be fenced.
-    if draft.run.given(&from).is_some_and(|it| it.has_lost_lease) {
+    if draft.given(&from).is_some_and(|it| it.has_lost_lease) {
         return Err(not_holder(draft, &create.from));
     }
     passed::check(draft, &from)?;
@@ -149,9 +151,9 @@ fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from:
     if !draft.workflow().graph().is_always_before(back_at, reached) {
         return false;
     }
-    let Some(forward) = draft.run.given(at).map(Given::forward) else { return false };
+    let Some(forward) = draft.given(at).map(Given::forward) else { return false };
     let Some(cause) = reject::count_return(draft, &forward) else { return false };
-    let sent_back = draft.run.package;
+    let sent_back = draft.newest_package();
     let package = draft.keep_package(&create.package);
     let reason = draft.keep_some(create.reason.as_ref());
     let agent = draft.workflow().agents_at(at).into_iter().next();
@@ -195,7 +197,7 @@ pub(super) fn send_back(
     follows: Option<HandoffNo>,
 ) {
     let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
-    let sent_back = draft.run.package;
+    let sent_back = draft.newest_package();
     let package = draft.keep_package(&create.package);
     let stated = || create.package.stated_reason().and_then(Reason::shortened);
     let reason = create.reason.clone().or_else(stated);
@@ -240,7 +242,7 @@ fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
 /// The orchestrator offers the baton again at its place, or at its target. No contract: the run's
 /// own package is handed on with what the orchestrator adds.
 fn reoffer_to_step(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<bool, Refusal> {
-    let other = match draft.run.baton() {
+    let other = match draft.baton() {
         Baton::Loose { other, .. } => other.clone(),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
             return Ok(false);
@@ -275,7 +277,7 @@ pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer, package: &Package
     let workflow = draft.workflow();
     // A return did not come along the edge.
     let is_onward = new.kind == Kind::Sequential;
-    let leads_there = |it: &&Edge| Workflow::target_place(&it.to) == new.to.place;
+    let leads_there = |it: &&Edge| it.leads_to(&new.to.place);
     let edges = workflow.edges_from(&new.forward.from).iter().filter(|_| is_onward);
     let is_gated =
         |it: &&Edge| it.gate.is_some() || !it.checks.is_empty() || doubt(it, package).is_some();
@@ -302,10 +304,11 @@ fn may_take_up(draft: &Draft<'_>, create: &Create, places: [&Place; 2]) -> Resul
 
 /// The edge between two agents, preferably from the baton's place.
 fn declared_edge<'a>(
-    workflow: &'a Workflow,
+    draft: &Draft<'a>,
     create: &Create,
     at: &Place,
 ) -> Result<(Place, &'a Edge), Refusal> {
+    let workflow = draft.workflow();
     if workflow.agents_at(at).contains(&create.from)
         && let Ok(edge) = edge_to(workflow, at, &create.to, create.outcome)
     {
@@ -315,7 +318,10 @@ fn declared_edge<'a>(
         .chain(workflow.steps.iter().map(|it| Place::Step(it.id.clone())))
         .filter(|place| workflow.agents_at(place).contains(&create.from));
     let mut refusal = None;
-    for place in places {
+    // First where work of this branch may be.
+    let (near, far): (Vec<Place>, Vec<Place>) =
+        places.partition(|it| fork::is_in_reach(draft, draft.branch, it));
+    for place in near.into_iter().chain(far) {
         match edge_to(workflow, &place, &create.to, create.outcome) {
             Ok(edge) => return Ok((place, edge)),
             Err(it) => refusal = refusal.or(Some(it)),

@@ -10,7 +10,7 @@ use crate::command::{Command, Create, StartAt, Way};
 use crate::document::Node;
 use crate::event::{Event, FrameEvent, GateEvent, HandoffEvent, RunEvent, replay};
 use crate::evidence::Verdict;
-use crate::gate::{Answer, Gate, GateKind};
+use crate::gate::{Answer, Gate, GateCause, GateKind};
 use crate::names::{CheckName, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::run::{CounterScope, HandoffNo, Run, RunStatus};
@@ -230,7 +230,7 @@ fn rejects_count_as_entries() {
 #[test]
 fn what_no_agent_moved_does_not_count() {
     let mut tester = Tester::started();
-    let n = |tester: &Tester| tester.run.entries(&id("analyze"));
+    let n = |tester: &Tester| tester.run.entries(0, &id("analyze"));
     assert_eq!(n(&tester), 1, "the start");
     tester.accepts(1);
     tester.completes(1, Outcome::Failure, nothing());
@@ -330,7 +330,7 @@ fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
         tester.hands("implementer", "reviewer", plan());
         let (no, _) = gate(&tester);
         tester.answers(no, Answer::Approve);
-        assert_eq!(tester.run.entries(&id("review")), 0);
+        assert_eq!(tester.run.entries(0, &id("review")), 0);
     }
     fails_anew(&mut tester);
     check_asked(
@@ -352,7 +352,7 @@ fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
             break;
         }
         n += 1;
-        assert_eq!(tester.run.entries(&id("review")), n);
+        assert_eq!(tester.run.entries(0, &id("review")), n);
     }
     assert_eq!(n, 4);
     check_asked(
@@ -460,6 +460,26 @@ fn a_run_from_before_has_only_its_rounds_and_is_counted_from_now_on() {
     tester.run = run;
     let create = Command::Create(create("analyst", "implementer", plan()));
     let decision = tester.would(&create).unwrap();
-    assert_eq!(decision.run.entries(&id("implement")), 1);
+    assert_eq!(decision.run.entries(0, &id("implement")), 1);
     assert_eq!(decision.run.all_rounds().next().unwrap().1.n, 1);
+}
+
+#[test]
+fn the_limit_of_the_run_is_over_all_steps_and_a_person_grants_as_much_again() {
+    let mut workflow = pipeline();
+    workflow.limits.run_handoffs = Some(3);
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    tester.completes(1, Outcome::Success, plan());
+    tester.completes(2, Outcome::Success, nothing());
+    let asked = tester.completes(3, Outcome::Success, nothing());
+    let gate = asked.done.gate.unwrap();
+    assert_eq!(tester.shows(), "HO-004 reviewer→human pending; parked");
+    let (_, open) = tester.run.gate().unwrap();
+    assert_eq!(open.cause, GateCause::RunLimit);
+    assert_eq!(open.sentence(), "The run has had 3 handoffs; its limit is 3");
+    tester.answers(gate.0, Answer::Continue);
+    assert_eq!(tester.shows(), "HO-005 reviewer→refactorer pending; offered");
+    tester.completes(5, Outcome::Success, nothing());
+    tester.accepts(6);
 }

@@ -16,7 +16,7 @@ use crate::gate::{Gate, GateCause};
 use crate::names::{AgentId, Principal};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, HandoffNo, Kind, Party};
+use crate::run::{Blocker, Handoff, HandoffNo, Kind, Party};
 use crate::workflow::{Place, Step};
 
 /// The agent that the workflow's table has for blocked work. `None` where it names a person, an
@@ -143,7 +143,7 @@ pub(super) fn ask_a_person(
 /// An operator sends the blockers to another agent, or to a person.
 pub(super) fn reroute(draft: &mut Draft<'_>, reroute: &Reroute) -> Result<(), Refusal> {
     passed::only_a_person(draft, &reroute.by)?;
-    let current = draft.run.current().cloned();
+    let current = draft.current().cloned();
     let detoured = current.as_ref().and_then(|it| Some((it, it.detour.as_deref()?)));
     let Some((handoff, detour)) = detoured else {
         return Err(Refusal::NoDetour { whereabouts: draft.whereabouts() });
@@ -195,7 +195,8 @@ pub(super) fn waive_left_over(draft: &mut Draft<'_>, by: &AgentId) {
 }
 
 fn open_blockers(draft: &Draft<'_>) -> Vec<u32> {
-    draft.run.blockers.iter().map(|it| it.no).collect()
+    let is_own = |it: &&Blocker| it.branch == draft.branch;
+    draft.run.blockers.iter().filter(is_own).map(|it| it.no).collect()
 }
 
 /// An agent under its own name.

@@ -130,7 +130,7 @@ fn no_route_a_route_to_itself_or_to_nobody_asks_a_person() {
         tester.completes(2, Outcome::Blocked, blocked(reason));
         let (_, gate) = gate(&tester);
         assert_eq!(gate.worker.agent, agent("implementer"), "{reason}");
-        assert_eq!(tester.run.count_of(&blocks()), 0, "{reason}");
+        assert_eq!(tester.run.count_of(0, &blocks()), 0, "{reason}");
     }
 }
 
@@ -143,7 +143,7 @@ fn a_second_block_since_the_step_was_entered_asks_a_person() {
     let mut tester = at_work();
     tester.completes(2, Outcome::Blocked, blocked("security_concern"));
     tester.hands("security-check", "implementer", resolution());
-    assert_eq!(tester.run.count_of(&blocks()), 1);
+    assert_eq!(tester.run.count_of(0, &blocks()), 1);
     tester.accepts(4);
     tester.completes(4, Outcome::Blocked, blocked("architecture_decision"));
     check_asked(
@@ -154,7 +154,7 @@ fn a_second_block_since_the_step_was_entered_asks_a_person() {
     );
     let (no, _) = gate(&tester);
     tester.answers(no, Answer::Continue);
-    assert_eq!(tester.run.count_of(&blocks()), 0, "a person has decided");
+    assert_eq!(tester.run.count_of(0, &blocks()), 0, "a person has decided");
     assert_eq!(tester.run.blockers.len(), 0);
 }
 
@@ -228,7 +228,7 @@ fn a_lost_lease_of_a_resolver_is_tried_again_and_then_a_person_is_asked() {
     }
     let (_, gate) = gate(&tester);
     assert_eq!(gate.worker.agent, agent("implementer"));
-    assert_eq!(tester.run.count_of(&blocks()), 1, "a retry is no other block");
+    assert_eq!(tester.run.count_of(0, &blocks()), 1, "a retry is no other block");
 }
 
 #[test]

@@ -8,12 +8,14 @@ use super::{DecisionContext, Effects};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, HandoffEvent, evolve};
 use crate::evidence::{Evidence, PACKAGE_CHECK};
-use crate::gate::{Gate, GateKind};
-use crate::names::{AgentId, CheckName, FreeText};
+use crate::gate::{Gate, GateEdge, GateKind};
+use crate::names::{AgentId, CheckName, FreeText, StepId};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
-use crate::run::{Baton, Handoff, HandoffNo, Kind, Run, State, Wait};
+use crate::run::{
+    Baton, CounterScope, EdgeKey, Given, Handoff, HandoffNo, Kind, Run, RunCounter, State, Wait,
+};
 use crate::workflow::{Place, Step, Workflow};
 
 /// The result of a command.
@@ -28,6 +30,8 @@ pub struct Decision {
 
 pub(super) struct Draft<'a> {
     pub(super) run: Run,
+    /// The branch that the command is about: what is made is made there.
+    pub(super) branch: u16,
     pub(super) ground: DecisionContext<'a>,
     pub(super) done: Effects,
     events: Vec<Event>,
@@ -35,8 +39,9 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(run: Run, ground: DecisionContext<'a>) -> Self {
-        Self { run, ground, done: Effects::default(), events: Vec::new(), contents: Vec::new() }
+    pub(super) fn new(run: Run, branch: u16, ground: DecisionContext<'a>) -> Self {
+        let (events, contents) = (Vec::new(), Vec::new());
+        Self { run, branch, ground, done: Effects::default(), events, contents }
     }
 
     pub(super) fn finish(mut self) -> Decision {
@@ -84,6 +89,47 @@ impl<'a> Draft<'a> {
         let id = content.id;
         self.contents.push(content);
         id
+    }
+
+    pub(super) fn baton(&self) -> &Baton {
+        self.run.baton_in(self.branch)
+    }
+
+    pub(super) fn current(&self) -> Option<&Handoff> {
+        self.run.current_in(self.branch)
+    }
+
+    pub(super) fn passed(&self) -> Option<&[GateEdge]> {
+        self.run.passed_in(self.branch)
+    }
+
+    pub(super) fn given(&self, place: &Place) -> Option<&Given> {
+        self.run.given_in(self.branch, place)
+    }
+
+    /// The branch in which entries of a step are counted.
+    pub(super) fn branch_at(&self, step: &StepId) -> u16 {
+        match self.branch {
+            0 => self.workflow().branch_of(step).map_or(0, |(_, branch)| branch),
+            branch => branch,
+        }
+    }
+
+    /// The newest package of the branch.
+    pub(super) fn newest_package(&self) -> Option<ContentId> {
+        self.run.package_in(self.branch)
+    }
+
+    pub(super) fn counter(&self, scope: &CounterScope) -> Option<&RunCounter> {
+        self.run.counter(self.branch, scope)
+    }
+
+    pub(super) fn count_of(&self, scope: &CounterScope) -> u32 {
+        self.run.count_of(self.branch, scope)
+    }
+
+    pub(super) fn rounds(&self, forward: &EdgeKey) -> Option<&RunCounter> {
+        self.run.rounds(self.branch, forward)
     }
 
     pub(super) fn workflow(&self) -> &'a Workflow {
@@ -180,10 +226,23 @@ impl<'a> Draft<'a> {
 
     /// The baton's position as text, for callers that do not have it.
     pub(super) fn whereabouts(&self) -> String {
-        let current = self.run.current();
-        match (self.run.baton(), current) {
+        if self.run.fork.is_none() {
+            return self.whereabouts_in(self.branch);
+        }
+        let name = |no| self.run.fork.as_ref().and_then(|it| it.first(no));
+        let of_branch = |no: u16| {
+            let name = name(no).map_or_else(String::new, ToString::to_string);
+            format!("in the branch `{name}` {}", self.whereabouts_in(no))
+        };
+        let all: Vec<String> = self.run.branches.iter().map(|it| of_branch(it.no)).collect();
+        all.join("; ")
+    }
+
+    fn whereabouts_in(&self, branch: u16) -> String {
+        let current = self.run.current_in(branch);
+        match (self.run.baton_in(branch), current) {
             (Baton::Offered { .. }, Some(it)) if it.state == State::Clarification => {
-                let asked = self.run.current_agent().unwrap_or(&it.from.agent);
+                let asked = self.run.current_agent_in(branch).unwrap_or(&it.from.agent);
                 format!("{} waits for an answer from `{asked}`", it.no)
             }
             (Baton::Offered { .. }, Some(it)) => {

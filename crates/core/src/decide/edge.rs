@@ -24,10 +24,14 @@ pub(super) fn edge_to<'a>(
 ) -> Result<&'a Edge, Refusal> {
     let edges = workflow.edges_from(place);
     let leads_there = |it: &&Edge| {
-        workflow.agents_at(&Workflow::target_place(&it.to)).contains(to)
-            && outcome.is_none_or(|outcome| outcome == it.on)
+        workflow.agents_along(it).contains(to) && outcome.is_none_or(|outcome| outcome == it.on)
     };
-    edges.iter().find(leads_there).ok_or_else(|| Refusal::NotAnEdge {
+    // An agent that names the join's means the branches before it.
+    let joins_there = |it: &&Edge| {
+        workflow.agents_at_join(it).contains(to) && outcome.is_none_or(|outcome| outcome == it.on)
+    };
+    let edge = edges.iter().find(leads_there).or_else(|| edges.iter().find(joins_there));
+    edge.ok_or_else(|| Refusal::NotAnEdge {
         from: place.to_string(),
         to: to.clone(),
         outcome,
@@ -39,7 +43,7 @@ fn known_edges(workflow: &Workflow, edges: &[Edge]) -> String {
     let known: Vec<String> = edges
         .iter()
         .flat_map(|edge| {
-            let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
+            let agents = workflow.agents_along(edge);
             agents.into_iter().map(move |it| format!("`{it}` on {}", edge.on.name()))
         })
         .collect();

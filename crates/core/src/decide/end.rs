@@ -85,12 +85,13 @@ pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
         if draft.run.handoff(handoff.no).is_none() {
             continue;
         }
+        draft.branch = handoff.branch;
         match handoff.state {
             State::Pending | State::Clarification if is_ours(draft, &handoff) => {
                 frame::clear_inside(draft, handoff.no, reason);
                 draft.emit(HandoffEvent::Cancelled { handoff: handoff.no, reason });
                 draft.done.cancelled.push(handoff.no);
-                match draft.run.caller_of(handoff.no).map(|it| it.no) {
+                match draft.run.caller_of(&handoff).map(|it| it.no) {
                     Some(caller) => {
                         draft.emit(FrameEvent::Closed { caller, outcome: Outcome::Failure });
                     }
@@ -126,7 +127,7 @@ pub(super) fn let_go(
     reason: Option<ContentId>,
     ended_by: EndedBy,
 ) {
-    let Some(caller) = draft.run.caller_of(handoff.no).cloned() else {
+    let Some(caller) = draft.run.caller_of(handoff).cloned() else {
         drop_baton(draft, handoff, ended_by);
         return;
     };

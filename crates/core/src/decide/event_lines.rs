@@ -40,7 +40,7 @@ pub(super) fn line(table: &mut String, tester: &Tester, event: &Event) {
         Event::Frame(FrameEvent::Opened { caller, is_delegation: true }) => {
             writeln!(table, "  {name} {caller} for a part")
         }
-        Event::Run(RunEvent::BatonLoose { at, other, meant_for }) => {
+        Event::Run(RunEvent::BatonLoose { at, other, meant_for, .. }) => {
             let meant_for = meant_for.as_ref().map(|it| format!("meant for {it}"));
             writeln!(table, "  {}", join(format!("{name} at {at}, {other}"), [meant_for]))
         }

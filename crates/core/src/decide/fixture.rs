@@ -223,7 +223,8 @@ impl Tester {
             })
             .collect();
         let open = if open.is_empty() { "nothing open".to_owned() } else { open.join(", ") };
-        format!("{open}; {}", self.run.baton().name())
+        let batons: Vec<&str> = self.run.branches.iter().map(|it| it.baton.name()).collect();
+        format!("{open}; {}", batons.join(" + "))
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn open_counted(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(
 }
 
 fn is_flat_enough(draft: &Draft<'_>) -> Result<(), Refusal> {
-    let depth = draft.run.frames.len();
+    let depth = draft.run.frames_in(draft.branch).count();
     if depth >= MOST_FRAMES { Err(Refusal::TooDeep { depth }) } else { Ok(()) }
 }
 
@@ -61,18 +61,18 @@ pub(super) fn give_back(
 
 /// True for a return of a delegate's work to the caller that waits for it.
 pub(super) fn is_return(draft: &Draft<'_>, handoff: &Handoff) -> bool {
-    handoff.kind == Kind::Return && draft.run.caller_of(handoff.no).is_some()
+    handoff.kind == Kind::Return && draft.run.caller_of(handoff).is_some()
 }
 
 /// Ends everything open inside `no`: questions about it, and everything its holder waits for.
 pub(super) fn clear_inside(draft: &mut Draft<'_>, no: HandoffNo, reason: Option<ContentId>) {
-    let frames = &draft.run.frames;
-    let depth = frames.iter().position(|it| it.caller == no).unwrap_or(frames.len());
-    let around = &frames[..depth];
+    let frames = draft.run.frames_in(draft.branch);
+    let around: Vec<HandoffNo> =
+        frames.map(|it| it.caller).take_while(|caller| *caller != no).collect();
     let is_advice =
         |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);
     let is_kept = |it: &Handoff| {
-        it.no == no || is_advice(it) || around.iter().any(|frame| frame.caller == it.no)
+        it.branch != draft.branch || it.no == no || is_advice(it) || around.contains(&it.no)
     };
     let inside: Vec<HandoffNo> =
         draft.run.handoffs.iter().filter(|it| !is_kept(it)).map(|it| it.no).collect();

@@ -149,6 +149,8 @@ pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<String> {
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     // Work that leaves a place was there, accepted or not.
     passed::go_back_to(draft, &work.from);
+    let on = work.offer.on.or(Some(edge.on));
+    let work = Onward { offer: Offer { on, ..work.offer }, ..work };
     if checked::is_needed(draft, edge, &work) {
         return checked::park(draft, edge, work);
     }
@@ -184,7 +186,8 @@ fn check(draft: &mut Draft<'_>, edge: &Edge, gate: &EdgeGate, work: Onward<'_>) 
         None => {
             let passed = EdgeKey { from: work.from, to: work.offer.to.place.clone() };
             let (evidence, on) = (work.evidence.to_vec(), Some(edge.on));
-            draft.emit(GateEvent::Passed { edge: passed, evidence, on });
+            let branch = draft.branch;
+            draft.emit(GateEvent::Passed { edge: passed, evidence, on, branch });
             hand_over(draft, work.offer, work.then)
         }
         Some(why) => {
@@ -247,9 +250,9 @@ pub(super) fn past(gate: &Gate, package: Option<ContentId>) -> Offer {
         ..Offer::new(gate.asker.clone(), gate.worker.clone(), package)
     };
     match &gate.edge {
-        Some(GateEdge { from, to, .. }) => {
+        Some(GateEdge { from, to, on }) => {
             let forward = EdgeKey { from: from.clone(), to: to.clone() };
-            Offer { forward, ..onward }
+            Offer { forward, on: Some(*on), ..onward }
         }
         None => onward,
     }

@@ -11,7 +11,7 @@ use crate::hash::Hash;
 use crate::names::StepId;
 use crate::outcome::Outcome;
 use crate::package::{Package, findings_hash};
-use crate::run::{CounterScope, Handoff, Party};
+use crate::run::{CounterScope, Handoff, Party, RunCounter};
 use crate::workflow::{Edge, Place, Step, StepLimits, Target};
 
 /// How work that an agent sends along `edge` enters the step there; `None` at the end.
@@ -47,15 +47,20 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     let step = offer.to.place.as_step()?;
     let (cause, limit) = match entries_reached(draft, step) {
         Some(limit) => (GateCause::Entries, Some(limit)),
-        None if run_limit_reached(draft) => (GateCause::RunLimit, None),
-        None if finds_the_same(draft, &offer.from, entry) => (GateCause::SameFindings, None),
-        None => return None,
+        None => match run_handoffs_reached(draft) {
+            Some(limit) => (GateCause::RunLimit, Some(limit)),
+            None if has_run_too_long(draft) => (GateCause::RunLimit, None),
+            None if finds_the_same(draft, &offer.from, entry) => (GateCause::SameFindings, None),
+            None => return None,
+        },
     };
+    // What several branches brought is the work of the party that fanned it out.
+    let sender = offer.reject_to.as_ref().unwrap_or(&offer.from);
     let (asker, package) = match entry {
         StepEntry::Rework { .. } => (offer.from.clone(), given_to(draft, &offer.from.place)),
         StepEntry::Onward | StepEntry::Blocked => {
-            let asker = who_asked_for_it(draft, &offer.from.place);
-            (asker.unwrap_or_else(|| offer.from.clone()), offer.package)
+            let asker = who_asked_for_it(draft, &sender.place);
+            (asker.unwrap_or_else(|| sender.clone()), offer.package)
         }
     };
     Some(Gate {
@@ -68,21 +73,29 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     })
 }
 
-/// Whether the run has had as many handoffs, or has taken as long, as the workflow allows and people
-/// have granted.
-fn run_limit_reached(draft: &Draft<'_>) -> bool {
-    let limits = &draft.workflow().limits;
-    let granted = draft.run.counter(&CounterScope::WholeRun).map_or(0, |it| it.n_extra);
-    let is_long = limits.run_within.is_some_and(|within| {
-        let most = within.saturating_mul(i32::try_from(granted + 1).unwrap_or(i32::MAX));
+/// The outermost limit: over all steps, edges and branches. Whatever is inside it may be within its
+/// own.
+fn run_handoffs_reached(draft: &Draft<'_>) -> Option<ReachedLimit> {
+    let most = draft.workflow().limits.run_handoffs?;
+    let (n, most) = (draft.run.n_handoffs, most.saturating_mul(granted(draft) + 1));
+    (n >= most).then_some(ReachedLimit { n, most })
+}
+
+fn has_run_too_long(draft: &Draft<'_>) -> bool {
+    draft.workflow().limits.run_within.is_some_and(|within| {
+        let most = within.saturating_mul(i32::try_from(granted(draft) + 1).unwrap_or(i32::MAX));
         draft.ground.now.duration_since(draft.run.started_at) >= most
-    });
-    let has_many = |most: u32| draft.run.n_handoffs >= most.saturating_mul(granted + 1);
-    is_long || limits.run_handoffs.is_some_and(has_many)
+    })
+}
+
+/// How often people have let the run go on beyond its own limits.
+fn granted(draft: &Draft<'_>) -> u32 {
+    draft.run.counter(0, &CounterScope::WholeRun).map_or(0, |it| it.n_extra)
 }
 
 fn entries_reached(draft: &Draft<'_>, step: &StepId) -> Option<ReachedLimit> {
-    let (n, most) = (draft.run.entries(step), draft.workflow().entries_of(step));
+    let n = draft.run.entries(draft.branch_at(step), step);
+    let most = draft.workflow().entries_of(step);
     (n >= most).then_some(ReachedLimit { n, most })
 }
 
@@ -92,12 +105,12 @@ fn finds_the_same(draft: &Draft<'_>, sender: &Party, entry: StepEntry) -> bool {
     else {
         return false;
     };
-    let before = draft.run.counter(&CounterScope::Entries(step.clone()));
+    let before = draft.counter(&CounterScope::Entries(step.clone()));
     before.is_some_and(|it| it.findings == Some(now))
 }
 
 fn given_to(draft: &Draft<'_>, place: &Place) -> Option<ContentId> {
-    draft.run.given(place).and_then(|it| it.package).or(draft.run.package)
+    draft.given(place).and_then(|it| it.package).or_else(|| draft.newest_package())
 }
 
 /// The step that sent the work back, found by who gave it to whom.
@@ -105,7 +118,7 @@ fn who_asked_for_it(draft: &Draft<'_>, from: &Place) -> Option<Party> {
     let mut place = from;
     // A path of senders that is longer than this goes in a circle.
     for _ in &draft.workflow().steps {
-        let given = draft.run.given(place)?;
+        let given = draft.given(place)?;
         if given.is_rework {
             return Some(given.sender.clone()).filter(|it| it.place.is_step());
         }
@@ -116,24 +129,24 @@ fn who_asked_for_it(draft: &Draft<'_>, from: &Place) -> Option<Party> {
 
 /// Whether one part more is too much for the holding that it belongs to, however deep it is in it.
 pub(super) fn delegations_reached(draft: &Draft<'_>, held: &Handoff) -> Option<ReachedLimit> {
-    let holding = draft.run.outermost(held.no);
+    let holding = draft.run.outermost(draft.branch, held.no);
     let place = draft.run.handoff(holding).map(|it| &it.to.place);
     let step = place.and_then(|it| draft.step_at(it));
     let most = step.map_or_else(|| StepLimits::default().delegations, |it| it.limits.delegations);
-    let n = draft.run.count_of(&CounterScope::Delegations(holding));
+    let n = draft.count_of(&CounterScope::Delegations(holding));
     (n >= most).then_some(ReachedLimit { n, most })
 }
 
 /// Whether agents were sent to clear the step as often as it allows.
 pub(super) fn blocks_reached(draft: &Draft<'_>, step: &Step) -> Option<ReachedLimit> {
-    let n = draft.run.count_of(&CounterScope::Blocks(step.id.clone()));
+    let n = draft.count_of(&CounterScope::Blocks(step.id.clone()));
     let most = step.limits.blocks;
     (n >= most).then_some(ReachedLimit { n, most })
 }
 
 /// Whether the handoff was accepted and released as often as the workflow allows.
 pub(super) fn releases_reached(draft: &Draft<'_>, held: &Handoff) -> Option<ReachedLimit> {
-    let n = draft.run.count_of(&CounterScope::Releases(held.no));
+    let n = draft.count_of(&CounterScope::Releases(held.no));
     let most = draft.workflow().limits.releases;
     (n >= most).then_some(ReachedLimit { n, most })
 }
@@ -179,7 +192,9 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
     }
     let is_counted = |step: &StepId| {
         let scopes = [CounterScope::Entries(step.clone()), CounterScope::Blocks(step.clone())];
-        scopes.iter().any(|it| draft.run.counter(it).is_some())
+        let is_decided = |it: &&RunCounter| draft.branch == 0 || it.branch == draft.branch;
+        let mut counters = draft.run.counters.iter().filter(is_decided);
+        counters.any(|it| scopes.contains(&it.scope))
     };
     let mut counted: Vec<StepId> = Vec::new();
     for step in steps {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::draft::Draft;
+use super::fork;
 use super::gate::open_gate_from;
 use super::limit;
 use crate::content::ContentId;
@@ -16,6 +17,7 @@ use crate::run::{EdgeKey, Handoff, HandoffId, HandoffNo, Kind, Party};
 use crate::workflow::{Place, Target};
 
 /// A handoff about to be created.
+#[derive(Clone)]
 pub(super) struct Offer {
     pub(super) kind: Kind,
     pub(super) from: Party,
@@ -47,6 +49,8 @@ pub(super) struct Offer {
     pub(super) lost_output: Option<Hash>,
     /// The tree that the checks of the work have passed with.
     pub(super) tree: Option<CommitId>,
+    /// The outcome of the edge that it goes along, where it goes along one.
+    pub(super) on: Option<Outcome>,
 }
 
 /// Bounds the size of the stored event.
@@ -79,12 +83,13 @@ impl Offer {
             n_releases: 0,
             lost_output: None,
             tree: None,
+            on: None,
         }
     }
 
     /// The same work for the same receiver, after a failed attempt.
     pub(super) fn retry(draft: &Draft<'_>, handoff: &Handoff) -> Self {
-        let given = draft.run.given(&handoff.to.place).filter(|_| handoff.kind != Kind::Question);
+        let given = draft.given(&handoff.to.place).filter(|_| handoff.kind != Kind::Question);
         Self {
             rework_reason: given.and_then(|it| it.rework_reason),
             kind: handoff.kind,
@@ -130,7 +135,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     draft.emit(HandoffEvent::Created(Created {
         handoff,
         id: HandoffId(draft.ground.fresh.id()),
-        branch: 0,
+        branch: draft.branch,
         kind: offer.kind,
         from: offer.from,
         to: offer.to,
@@ -183,6 +188,13 @@ impl AtOrchestrator {
 /// As [`offer`], where the receiver may be the orchestrator, which answers at once, or where the
 /// work may be on its way into a step once too often: then a person is asked instead.
 pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) -> HandoffNo {
+    let it = fork::in_own_branch(draft, it);
+    if fork::is_arrival(draft, &it) {
+        return fork::arrive(draft, it);
+    }
+    if let Some(fan_out) = fork::fan_out_of(draft, &it) {
+        return fork::hand_to_branches(draft, it, fan_out);
+    }
     if let Some(gate) = limit::gate_instead(draft, &it) {
         draft.done.warnings.extend(it.warnings);
         return open_gate_from(draft, it.from, gate, it.follows);
@@ -221,7 +233,8 @@ pub(super) fn lie_loose(draft: &mut Draft<'_>, at: Place, other: Place, had_by: 
     let first = draft.workflow().agents_at(&had_by.place).into_iter().next();
     let is_another = had_by.place.is_step() && first.as_ref() != Some(&had_by.agent);
     let meant_for = is_another.then(|| had_by.agent.clone());
-    draft.emit(RunEvent::BatonLoose { at, other, meant_for });
+    let branch = draft.branch;
+    draft.emit(RunEvent::BatonLoose { at, other, meant_for, branch });
 }
 
 /// The orchestrator's offer of a step's last package to that step, with the reason why it came back
@@ -229,7 +242,7 @@ pub(super) fn lie_loose(draft: &mut Draft<'_>, at: Place, other: Place, had_by: 
 /// it came by.
 pub(super) fn reoffer(draft: &Draft<'_>, to: Party) -> Offer {
     let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
-    match draft.run.given(&to.place).cloned() {
+    match draft.given(&to.place).cloned() {
         Some(given) => Offer {
             forward: given.forward(),
             reject_to: Some(given.sender).filter(|it| it.place != Place::Orchestrator),
@@ -238,7 +251,7 @@ pub(super) fn reoffer(draft: &Draft<'_>, to: Party) -> Offer {
             rework_reason: given.rework_reason,
             ..Offer::new(from, to, given.package)
         },
-        None => Offer::new(from, to, draft.run.package),
+        None => Offer::new(from, to, draft.newest_package()),
     }
 }
 

@@ -35,7 +35,7 @@ fn the_ninth_part_of_one_holding_asks_a_person() {
     for _ in 0..8 {
         part(&mut tester);
     }
-    assert_eq!(tester.run.count_of(&CounterScope::Delegations(HandoffNo(1))), 8);
+    assert_eq!(tester.run.count_of(0, &CounterScope::Delegations(HandoffNo(1))), 8);
     part(&mut tester);
     check_asked(
         &tester,

@@ -21,7 +21,7 @@ use crate::workflow::{Place, Workflow};
 /// its current places: its events do not say, and it must not get stuck.
 pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
     let graph = draft.workflow().graph();
-    if !graph.has_gates() || draft.run.passed().is_some() || draft.run.is_finished() {
+    if !graph.has_gates() || draft.passed().is_some() || draft.run.is_finished() {
         return;
     }
     let mut gates: Vec<GateEdge> = Vec::new();
@@ -29,7 +29,8 @@ pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
         let missing: Vec<GateEdge> = graph.missing(&step, &gates).into_iter().cloned().collect();
         gates.extend(missing);
     }
-    draft.emit(GateEvent::Carried { gates });
+    let branch = draft.branch;
+    draft.emit(GateEvent::Carried { gates, branch });
 }
 
 fn stands_at(run: &Run) -> Vec<StepId> {
@@ -91,10 +92,11 @@ pub(super) fn is_open_to(draft: &Draft<'_>, place: &Place) -> bool {
 
 /// The work is at `place` again: gates that it can reach from there have to be passed again.
 pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
-    let (Some(step), Some(passed)) = (place.as_step(), draft.run.passed()) else { return };
+    let (Some(step), Some(passed)) = (place.as_step(), draft.passed()) else { return };
     let gates = draft.workflow().graph().lost_at(step, passed);
     if !gates.is_empty() {
-        draft.emit(GateEvent::Lost { gates });
+        let branch = draft.branch;
+        draft.emit(GateEvent::Lost { gates, branch });
     }
 }
 
@@ -125,7 +127,8 @@ fn waive_gates(
         return;
     }
     let gates = gates.iter().copied().cloned().collect();
-    draft.emit(GateEvent::Waived { gates, by: by.clone(), reason });
+    let branch = draft.branch;
+    draft.emit(GateEvent::Waived { gates, by: by.clone(), reason, branch });
 }
 
 /// Invariant of every command: it must not leave work behind a gate that the work has not passed,
@@ -137,7 +140,10 @@ pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(),
     }
     let is_work = |it: &&Handoff| it.kind != Kind::Question;
     for handoff in draft.run.handoffs.iter().filter(is_work) {
-        check(draft, &handoff.to.place)?;
+        let missing = missing_in(draft, handoff.branch, &handoff.to.place);
+        if !missing.is_empty() {
+            return Err(behind_gate(draft, &handoff.to.place.to_string(), &missing));
+        }
     }
     if draft.run.status == RunStatus::Completed && before != RunStatus::Completed {
         let missing = missing_at_end(draft);
@@ -149,14 +155,26 @@ pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(),
 }
 
 fn missing<'a>(draft: &Draft<'a>, place: &Place) -> Vec<&'a GateEdge> {
-    let (Some(step), Some(passed)) = (place.as_step(), draft.run.passed()) else {
+    missing_in(draft, draft.branch, place)
+}
+
+fn missing_in<'a>(draft: &Draft<'a>, branch: u16, place: &Place) -> Vec<&'a GateEdge> {
+    let (Some(step), Some(passed)) = (place.as_step(), draft.run.passed_in(branch)) else {
         return Vec::new();
     };
-    draft.workflow().graph().missing(step, passed)
+    let graph = draft.workflow().graph();
+    match draft.run.fork.as_ref().filter(|it| branch != 0 && it.join == *step) {
+        // On its way to the join, the work of a branch has only its own gates to pass.
+        Some(fork) => {
+            let first = fork.first(branch);
+            first.map_or_else(Vec::new, |it| graph.missing_to_join(it, passed))
+        }
+        None => graph.missing(step, passed),
+    }
 }
 
 fn missing_at_end<'a>(draft: &Draft<'a>) -> Vec<&'a GateEdge> {
-    let passed = draft.run.passed();
+    let passed = draft.passed();
     passed.map_or_else(Vec::new, |it| draft.workflow().graph().missing_at_end(it))
 }
 
@@ -187,7 +205,7 @@ fn in_words(workflow: &Workflow, gate: &GateEdge) -> String {
 fn instead(draft: &Draft<'_>, place: &str) -> Option<String> {
     let story = shell_word(draft.run.story.as_str());
     let is_visited = draft.run.visited.iter().any(|it| it.as_str() == place);
-    match draft.run.baton() {
+    match draft.baton() {
         Baton::Loose { .. } => Some(format!("baton run start --at {place} --reason TEXT {story}")),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } if is_visited => {
             Some(format!("baton run goto --reason TEXT {story} {place}"))

@@ -27,7 +27,7 @@ pub(super) fn edge_to<'a>(
     };
     let leads_there = |it: &&Edge| {
         it.on == usual.on
-            && workflow.agents_at(&Workflow::target_place(&it.to)).contains(to)
+            && (workflow.agents_along(it).contains(to) || workflow.agents_at_join(it).contains(to))
             && leads_to(workflow, it, phase)
     };
     workflow.edges_from(place).iter().find(leads_there).ok_or_else(|| Refusal::WrongPhase {

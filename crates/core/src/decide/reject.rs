@@ -40,7 +40,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
     let reason = draft.keep(reject.reason.as_str());
     draft.done.handoff = Some(handoff.no);
     frame::clear_inside(draft, handoff.no, Some(reason));
-    let part_of = draft.run.caller_of(handoff.no).cloned();
+    let part_of = draft.run.caller_of(&handoff).cloned();
     match send_back(draft, &handoff, &to, reason, None) {
         Some(cause) => {
             let gate = round_gate(draft, cause, &handoff, to, handoff.package, reason);
@@ -170,7 +170,7 @@ fn send_back(
     findings: Option<Hash>,
 ) -> Option<GateCause> {
     let forward = handoff.forward.clone();
-    let before = draft.run.rounds(&forward).cloned();
+    let before = draft.rounds(&forward).cloned();
     draft.emit(HandoffEvent::Rejected {
         handoff: handoff.no,
         by: handoff.to.agent.clone(),
@@ -201,17 +201,19 @@ pub(super) fn count_round(
     forward: &EdgeKey,
     package: &Package,
 ) -> Option<GateCause> {
-    let before = draft.run.rounds(forward).and_then(|it| it.findings);
+    let before = draft.rounds(forward).and_then(|it| it.findings);
     let findings = findings_hash(&package.findings());
-    draft.emit(StepEvent::RoundCounted { forward: forward.clone(), findings });
+    let branch = draft.branch;
+    draft.emit(StepEvent::RoundCounted { forward: forward.clone(), findings, branch });
     is_enough(draft, forward, before)
 }
 
 /// Counts work that an agent takes up again at an earlier step, without findings: the findings of
 /// the last review are kept.
 pub(super) fn count_return(draft: &mut Draft<'_>, forward: &EdgeKey) -> Option<GateCause> {
-    let findings = draft.run.rounds(forward).and_then(|it| it.findings);
-    draft.emit(StepEvent::RoundCounted { forward: forward.clone(), findings });
+    let findings = draft.rounds(forward).and_then(|it| it.findings);
+    let branch = draft.branch;
+    draft.emit(StepEvent::RoundCounted { forward: forward.clone(), findings, branch });
     is_too_often(draft, forward).then_some(GateCause::Rounds)
 }
 
@@ -224,19 +226,19 @@ pub(super) fn is_enough(
     if is_too_often(draft, forward) {
         return Some(GateCause::Rounds);
     }
-    let rounds = draft.run.rounds(forward)?;
+    let rounds = draft.rounds(forward)?;
     let is_same = rounds.findings.is_some() && before == rounds.findings;
     is_same.then_some(GateCause::SameFindings)
 }
 
 fn is_too_often(draft: &Draft<'_>, forward: &EdgeKey) -> bool {
     let most = draft.workflow().rounds_of(&forward.from, &forward.to);
-    draft.run.rounds(forward).is_some_and(|it| it.n > most + it.n_extra)
+    draft.rounds(forward).is_some_and(|it| it.n > most + it.n_extra)
 }
 
 /// How often work went back along an edge before now, and how often it may.
 pub(super) fn rounds_used(draft: &Draft<'_>, forward: &EdgeKey) -> Option<ReachedLimit> {
-    let rounds = draft.run.rounds(forward)?;
+    let rounds = draft.rounds(forward)?;
     let most = draft.workflow().rounds_of(&forward.from, &forward.to) + rounds.n_extra;
     Some(ReachedLimit { n: rounds.n.saturating_sub(1), most })
 }

@@ -230,7 +230,7 @@ fn at_delegate<'a>(
     if let (Some(_), Some(to)) = (&handoff.detour, work.to) {
         return delegate(draft, handoff, to, None);
     }
-    let Some(caller) = draft.run.caller_of(handoff.no) else {
+    let Some(caller) = draft.run.caller_of(handoff) else {
         return Err(Refusal::NotInFrame { handoff: handoff.no });
     };
     let is_back = work.to.is_none_or(|it| *it == caller.to.agent);
@@ -335,6 +335,8 @@ fn only_agent(
 ) -> Result<AgentId, Refusal> {
     let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
     match agents.as_slice() {
+        // Each branch has a receiver of its own; that of the first stands for all of them.
+        [agent, ..] if edge.fan_out.is_some() => Ok(agent.clone()),
         [agent] => Ok(agent.clone()),
         several => {
             let alike = workflow.agent_like(several, sender);
@@ -363,9 +365,6 @@ fn on_edge<'a>(
 }
 
 fn choose(workflow: &Workflow, step: &Step, outcome: Outcome) -> Refusal {
-    let choices = step
-        .edges_on(outcome)
-        .flat_map(|it| workflow.agents_at(&Workflow::target_place(&it.to)))
-        .collect();
+    let choices = step.edges_on(outcome).flat_map(|it| workflow.agents_along(it)).collect();
     Refusal::ChooseReceiver { step: step.id.clone(), outcome: outcome.name(), choices }
 }

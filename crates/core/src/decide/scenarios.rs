@@ -250,7 +250,8 @@ fn a_step_that_begins_again_gets_what_it_had_been_given() {
     tester.hands("orchestrator", "analyst", nothing());
     assert_eq!(tester.run.current().unwrap().package, story, "not the error");
     let mut tester = at_review();
-    let plan = tester.run.given(&Place::Step(StepId::parse("implement").unwrap())).unwrap().package;
+    let plan =
+        tester.run.given_in(0, &Place::Step(StepId::parse("implement").unwrap())).unwrap().package;
     tester.does(&goto("implement"));
     assert_eq!(tester.run.current().unwrap().package, plan, "not its own result");
 }

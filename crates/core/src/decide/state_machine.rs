@@ -122,6 +122,7 @@ fn gate_table() -> String {
         GateCause::Rounds,
         GateCause::SameFindings,
         GateCause::Entries,
+        GateCause::RunLimit,
         GateCause::Delegations,
         GateCause::Failure,
         GateCause::Unrecoverable,

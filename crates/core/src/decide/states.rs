@@ -2,13 +2,14 @@
 //! generated from them.
 
 use super::fixture::*;
+use super::fork_scenarios::{fanned, forked, forked_in};
 use crate::command::{Command, Way};
 use crate::evidence::Verdict;
 use crate::gate::{Answer, GateKind};
 use crate::names::CheckName;
 use crate::outcome::Outcome;
 use crate::run::{Baton, HandoffNo, RunStatus, State};
-use crate::workflow::EdgeGate;
+use crate::workflow::{EdgeGate, JoinNeed};
 
 /// A run, and the handoff under test.
 pub(super) struct Stand {
@@ -68,6 +69,8 @@ pub(super) fn stands() -> Vec<Stand> {
         stand("advisory", advised(), 3),
         stand("automatic", checked(), 3),
         stand("checks", on_checks(), 3),
+        stand("branch", branched(), 3),
+        stand("last branch", in_last_branch(), 2),
         stand("finished", finished(), 2),
     ]
 }
@@ -81,6 +84,7 @@ pub(super) fn batons() -> Vec<(&'static str, Tester)> {
         ("held back", held_back()),
         ("parked", gated()),
         ("loose", loose()),
+        ("branches", partly_arrived()),
         ("paused", paused()),
         ("completed", completed()),
         ("cancelled", cancelled()),
@@ -89,6 +93,35 @@ pub(super) fn batons() -> Vec<(&'static str, Tester)> {
 
 fn fence_of(tester: &Tester, no: u32) -> u32 {
     tester.run.handoff(HandoffNo(no)).map_or(0, |it| it.fence)
+}
+
+/// Three branches are under way; the second is offered.
+fn branched() -> Tester {
+    let mut tester = forked(JoinNeed::All);
+    tester.accepts(2);
+    tester.wait(31);
+    tester
+}
+
+/// Of three branches, one has arrived at the join.
+fn partly_arrived() -> Tester {
+    let mut tester = forked(JoinNeed::All);
+    tester.accepts(2);
+    tester.completes(3, Outcome::Success, nothing());
+    tester
+}
+
+/// The first branch is held at its last step, and the join needs it alone.
+fn in_last_branch() -> Tester {
+    let mut workflow = fanned(JoinNeed::All);
+    workflow.steps[1].edges = vec![to("review")];
+    workflow.steps.remove(2);
+    let mut tester = forked_in(workflow);
+    tester.accepts(2);
+    tester.completes(3, Outcome::Success, nothing());
+    tester.completes(4, Outcome::Success, nothing());
+    tester.wait(31);
+    tester
 }
 
 /// Accepted with a lease: the holder promised heartbeats.

@@ -26,7 +26,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
     }
     let edge = edge_to(draft.workflow(), &old.from.place, &create.to, create.outcome)?;
     // A delegated part goes to the delegate that was asked, not along an edge.
-    if draft.run.caller_of(old.no).is_some() {
+    if draft.run.caller_of(old).is_some() {
         return Err(not_holder(draft, &create.from));
     }
     passed::check(draft, &old.from.place)?;
@@ -62,10 +62,10 @@ fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(
     };
     let entry = entry_again(draft, old, edge, create);
     // Nothing enters a step inside a frame: there, what was counted on the old one counts on.
-    let is_in_frame = draft.run.caller_of(old.no).is_some();
+    let is_in_frame = draft.run.caller_of(old).is_some();
     let n_questions = if is_in_frame { old.n_questions } else { 0 };
     let releases = CounterScope::Releases(old.no);
-    let n_releases = if is_in_frame { draft.run.count_of(&releases) } else { 0 };
+    let n_releases = if is_in_frame { draft.count_of(&releases) } else { 0 };
     end(draft, old);
     let offer = Offer {
         n_questions,
@@ -97,7 +97,7 @@ fn entry_again(
 ) -> Option<StepEntry> {
     let is_begun = old.fence > 0 || old.n_questions > 0;
     let is_of_agent = old.to.place.is_step() && !old.from.agent.is_orchestrator();
-    if !is_begun || !is_of_agent || draft.run.caller_of(old.no).is_some() {
+    if !is_begun || !is_of_agent || draft.run.caller_of(old).is_some() {
         return None;
     }
     match edge {
@@ -108,7 +108,7 @@ fn entry_again(
 
 /// The edge of the old handoff, whatever outcome the new one states.
 fn way_of<'a>(draft: &Draft<'a>, old: &Handoff, create: &Create) -> Option<&'a Edge> {
-    if draft.run.caller_of(old.no).is_some() {
+    if draft.run.caller_of(old).is_some() {
         return None;
     }
     let (workflow, from) = (draft.workflow(), &old.from.place);

@@ -29,7 +29,8 @@ pub fn template(
     asked: &TemplateRequest<'_>,
     ground: DecisionContext<'_>,
 ) -> Result<Node, Refusal> {
-    let draft = Draft::new(run.clone(), ground);
+    let branch = run.handoff(asked.handoff).map_or(0, |it| it.branch);
+    let draft = Draft::new(run.clone(), branch, ground);
     let handoff = draft.open_work(asked.handoff)?;
     let package = Package::new(Format::Json, "{}", Node::map([]));
     let work = FinishedWork {

@@ -6,12 +6,19 @@ use crate::content::ContentId;
 use crate::detour::{Detour, RerouteCause};
 use crate::gate::Gate;
 use crate::names::{AgentId, Principal};
-use crate::run::HandoffNo;
+use crate::run::{HandoffNo, is_first_branch};
 
 event_family! {
     #[expect(clippy::large_enum_variant, reason = "a command has a few, and keeps none of them")]
     pub enum BlockerEvent => Blocker {
-        "blocker.raised" => Raised { blocker: u32, handoff: HandoffNo, by: AgentId, about: ContentId },
+        "blocker.raised" => Raised {
+            blocker: u32,
+            handoff: HandoffNo,
+            by: AgentId,
+            about: ContentId,
+            #[serde(default, skip_serializing_if = "is_first_branch")]
+            branch: u16,
+        },
         "blocker.resolved" => Resolved { blocker: u32, by: Principal, how: Option<ContentId> },
         /// The blocker was not resolved; the run goes on another way.
         "blocker.waived" => Waived { blocker: u32, by: Principal, why: Option<ContentId> },

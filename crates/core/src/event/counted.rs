@@ -4,20 +4,20 @@
 use super::{Created, StepEntry};
 use crate::hash::Hash;
 use crate::names::{CommitId, StepId};
-use crate::run::{CounterScope, EdgeKey, HandoffNo, Run};
+use crate::run::{CounterScope, EdgeKey, HandoffNo, Run, RunCounter};
 use crate::workflow::Place;
 
 impl Run {
-    pub(super) fn count_round(&mut self, forward: &EdgeKey, findings: Option<Hash>) {
-        let rounds = self.counter_mut(CounterScope::Rounds(forward.clone()));
+    pub(super) fn count_round(&mut self, branch: u16, forward: &EdgeKey, findings: Option<Hash>) {
+        let rounds = self.counter_mut(branch, CounterScope::Rounds(forward.clone()));
         rounds.n += 1;
         rounds.findings = findings;
     }
 
     /// The tree of work that was checked before it was rejected.
-    pub(super) fn note_tree(&mut self, forward: &EdgeKey, tree: Option<CommitId>) {
+    pub(super) fn note_tree(&mut self, branch: u16, forward: &EdgeKey, tree: Option<CommitId>) {
         if tree.is_some() {
-            self.counter_mut(CounterScope::Rounds(forward.clone())).tree = tree;
+            self.counter_mut(branch, CounterScope::Rounds(forward.clone())).tree = tree;
         }
     }
 
@@ -25,61 +25,82 @@ impl Run {
     pub(super) fn enter(&mut self, created: &Created) {
         let Some(entry) = created.entry else { return };
         if let Place::Step(step) = &created.to.place {
-            self.counter_mut(CounterScope::Entries(step.clone())).n += 1;
+            self.counter_mut(created.branch, CounterScope::Entries(step.clone())).n += 1;
         }
-        let Place::Step(sender) = &created.from.place else { return };
+        self.leave(created.branch, &created.from.place, entry);
+    }
+
+    /// What a step wanted by sending the work on.
+    pub(super) fn leave(&mut self, branch: u16, from: &Place, entry: StepEntry) {
+        let Place::Step(sender) = from else { return };
+        let blocks = CounterScope::Blocks(sender.clone());
         match entry {
             StepEntry::Onward => {
-                self.find_anew(sender, None);
-                self.forget_counter(&CounterScope::Blocks(sender.clone()));
+                self.find_anew(branch, sender, None);
+                self.forget_counter(branch, &blocks);
             }
             StepEntry::Rework { findings } => {
-                self.find_anew(sender, findings);
-                self.forget_counter(&CounterScope::Blocks(sender.clone()));
+                self.find_anew(branch, sender, findings);
+                self.forget_counter(branch, &blocks);
             }
-            StepEntry::Blocked => self.counter_mut(CounterScope::Blocks(sender.clone())).n += 1,
+            StepEntry::Blocked => self.counter_mut(branch, blocks).n += 1,
         }
     }
 
-    fn find_anew(&mut self, step: &StepId, findings: Option<Hash>) {
+    fn find_anew(&mut self, branch: u16, step: &StepId, findings: Option<Hash>) {
         let scope = CounterScope::Entries(step.clone());
-        if findings.is_some() || self.counter(&scope).is_some() {
-            self.counter_mut(scope).findings = findings;
+        if findings.is_some() || self.counter(branch, &scope).is_some() {
+            self.counter_mut(branch, scope).findings = findings;
         }
     }
 
     /// All parts that are delegated inside one holding of a step count there, however deep.
     pub(super) fn count_delegation(&mut self, caller: HandoffNo) {
-        let holding = self.outermost(caller);
-        self.counter_mut(CounterScope::Delegations(holding)).n += 1;
+        let branch = self.branch_of(caller);
+        let holding = self.outermost(branch, caller);
+        self.counter_mut(branch, CounterScope::Delegations(holding)).n += 1;
     }
 
     pub(super) fn count_releases(&mut self, handoff: HandoffNo, n: u32) {
         if n > 0 {
-            self.counter_mut(CounterScope::Releases(handoff)).n += n;
+            let branch = self.branch_of(handoff);
+            self.counter_mut(branch, CounterScope::Releases(handoff)).n += n;
         }
     }
 
     /// What is counted for an open handoff is over when the handoff is.
     pub(super) fn forget_handoff(&mut self, handoff: HandoffNo) {
-        self.forget_counter(&CounterScope::Delegations(handoff));
-        self.forget_counter(&CounterScope::Releases(handoff));
+        self.counters.retain(|it| match &it.scope {
+            CounterScope::Delegations(no) | CounterScope::Releases(no) => *no != handoff,
+            CounterScope::Rounds(_)
+            | CounterScope::Entries(_)
+            | CounterScope::Blocks(_)
+            | CounterScope::WholeRun => true,
+        });
     }
 
     pub(super) fn forget_handoffs(&mut self) {
-        self.forget_delegations();
-        self.counters.retain(|it| !matches!(it.scope, CounterScope::Releases(_)));
+        self.counters.retain(|it| {
+            !matches!(it.scope, CounterScope::Releases(_) | CounterScope::Delegations(_))
+        });
     }
 
-    pub(super) fn forget_delegations(&mut self) {
-        self.counters.retain(|it| !matches!(it.scope, CounterScope::Delegations(_)));
+    pub(super) fn forget_delegations(&mut self, branch: u16) {
+        self.counters
+            .retain(|it| it.branch != branch || !matches!(it.scope, CounterScope::Delegations(_)));
     }
 
-    /// A person has decided about these steps.
-    pub(super) fn count_anew(&mut self, steps: &[StepId]) {
-        for step in steps {
-            self.forget_counter(&CounterScope::Entries(step.clone()));
-            self.forget_counter(&CounterScope::Blocks(step.clone()));
-        }
+    /// A person has decided about these steps: in their branch, or in the trunk for all branches.
+    pub(super) fn count_anew(&mut self, branch: u16, steps: &[StepId]) {
+        let is_decided = |it: &RunCounter| branch == 0 || it.branch == branch;
+        self.counters.retain(|it| match &it.scope {
+            CounterScope::Entries(step) | CounterScope::Blocks(step) => {
+                !steps.contains(step) || !is_decided(it)
+            }
+            CounterScope::Rounds(_)
+            | CounterScope::Delegations(_)
+            | CounterScope::Releases(_)
+            | CounterScope::WholeRun => true,
+        });
     }
 }

@@ -72,6 +72,7 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Checks(ChecksEvent::Requested { handoff, work }) => run.await_checks(*handoff, work),
         Event::Blocker(event) => run.on_blocker(event),
         Event::Message(MessageEvent::Posted { .. }) => {}
+        Event::Branch(event) => run.on_branch(event),
     }
 }
 
@@ -85,9 +86,9 @@ impl Run {
             RunEvent::Resumed => self.status = RunStatus::Open,
             RunEvent::Cancelled { .. } => self.end(RunStatus::Cancelled),
             RunEvent::Completed => self.end(RunStatus::Completed),
-            RunEvent::BatonLoose { at, other, meant_for } => {
+            RunEvent::BatonLoose { at, other, meant_for, branch } => {
                 let (at, other, meant_for) = (at.clone(), other.clone(), meant_for.clone());
-                self.set_baton(Baton::Loose { at, other, meant_for });
+                self.set_baton(*branch, Baton::Loose { at, other, meant_for });
             }
             RunEvent::SignalPassed => self.is_passed = true,
             RunEvent::SignalMerged { commit } => {
@@ -101,7 +102,9 @@ impl Run {
         match event {
             StepEvent::Started { step, .. } => self.visit(&Place::Step(step.clone())),
             StepEvent::Completed { .. } | StepEvent::Skipped { .. } => {}
-            StepEvent::RoundCounted { forward, findings } => self.count_round(forward, *findings),
+            StepEvent::RoundCounted { forward, findings, branch } => {
+                self.count_round(*branch, forward, *findings);
+            }
         }
     }
 
@@ -110,10 +113,11 @@ impl Run {
             HandoffEvent::Created(created) => self.open(created, at),
             HandoffEvent::Accepted { handoff, .. } => self.take(*handoff, at),
             HandoffEvent::Rejected { handoff, forward, findings, .. } => {
+                let branch = self.branch_of(*handoff);
                 let tree = self.handoff(*handoff).and_then(|it| it.tree.clone());
                 self.close(*handoff);
-                self.count_round(forward, *findings);
-                self.note_tree(forward, tree);
+                self.count_round(branch, forward, *findings);
+                self.note_tree(branch, forward, tree);
             }
             HandoffEvent::Released { handoff, is_counted, .. } => {
                 self.count_releases(*handoff, u32::from(*is_counted));
@@ -137,27 +141,31 @@ impl Run {
             GateEvent::Opened { handoff, gate } => self.open_gate(*handoff, gate),
             GateEvent::Answered { handoff, answer, n_extra, resets, .. } => {
                 self.grant(*handoff, *n_extra);
-                self.count_anew(resets);
+                self.count_anew(self.branch_of(*handoff), resets);
                 self.open_declared(*handoff, answer);
             }
-            GateEvent::Passed { edge, on, .. } => {
+            GateEvent::Passed { edge, on, branch, .. } => {
                 if let Some(on) = *on {
                     let (from, to) = (edge.from.clone(), edge.to.clone());
-                    self.pass_gate(&GateEdge { from, to, on });
+                    self.pass_gate(*branch, &GateEdge { from, to, on });
                 }
             }
-            GateEvent::Waived { gates, .. } => gates.iter().for_each(|it| self.pass_gate(it)),
-            GateEvent::Lost { gates } => gates.iter().for_each(|it| self.lose_gate(it)),
-            GateEvent::Carried { gates } => self.carry_gates(gates),
+            GateEvent::Waived { gates, branch, .. } => {
+                gates.iter().for_each(|it| self.pass_gate(*branch, it));
+            }
+            GateEvent::Lost { gates, branch } => {
+                gates.iter().for_each(|it| self.lose_gate(*branch, it));
+            }
+            GateEvent::Carried { gates, branch } => self.carry_gates(*branch, gates),
         }
     }
 
     fn on_blocker(&mut self, event: &BlockerEvent) {
         match event {
-            BlockerEvent::Raised { blocker, handoff, by, about } => {
+            BlockerEvent::Raised { blocker, handoff, by, about, branch } => {
                 self.n_blockers = *blocker;
-                let (no, by) = (*blocker, by.clone());
-                self.blockers.push(Blocker { no, handoff: *handoff, by, about: *about });
+                let (no, by, branch) = (*blocker, by.clone(), *branch);
+                self.blockers.push(Blocker { no, handoff: *handoff, by, about: *about, branch });
             }
             BlockerEvent::Resolved { blocker, .. } | BlockerEvent::Waived { blocker, .. } => {
                 self.blockers.retain(|it| it.no != *blocker);
@@ -172,9 +180,9 @@ impl Run {
     fn send_round(&mut self, no: HandoffNo, detour: &Detour) {
         let Some(handoff) = self.handoff_mut(no) else { return };
         handoff.detour = Some(Box::new(detour.clone()));
-        let is_first = handoff.attempt == 1;
+        let (is_first, branch) = (handoff.attempt == 1, handoff.branch);
         if let (true, Place::Step(step)) = (is_first, &detour.blocked().place) {
-            self.counter_mut(CounterScope::Blocks(step.clone())).n += 1;
+            self.counter_mut(branch, CounterScope::Blocks(step.clone())).n += 1;
         }
     }
 
@@ -249,14 +257,20 @@ impl Run {
     fn pass(&mut self, created: &Created) {
         self.enter(created);
         if created.package.is_some() {
-            self.package = created.package;
+            match self.branch_mut(created.branch).filter(|it| it.no != 0) {
+                Some(branch) => branch.package = created.package,
+                None => self.package = created.package,
+            }
         }
         self.give(created);
         let handoff = created.handoff;
-        self.set_baton(match created.held_back_until {
-            Some(_) => Baton::Parked { handoff, on: Wait::Timer },
-            None => Baton::Offered { handoff },
-        });
+        self.set_baton(
+            created.branch,
+            match created.held_back_until {
+                Some(_) => Baton::Parked { handoff, on: Wait::Timer },
+                None => Baton::Offered { handoff },
+            },
+        );
         // An advisory gate on a lost attempt moves to the next attempt.
         if created.attempt > 1 {
             for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
@@ -278,7 +292,7 @@ impl Run {
 
     fn ask(&mut self, no: HandoffNo, question: HandoffNo) {
         let Some(handoff) = self.handoff_mut(no) else { return };
-        let is_gate = handoff.gate.is_some();
+        let (is_gate, branch) = (handoff.gate.is_some(), handoff.branch);
         if handoff.state == State::Accepted {
             handoff.fence += 1;
         }
@@ -290,7 +304,7 @@ impl Run {
         handoff.n_questions += 1;
         handoff.question = Some(question);
         if !is_gate {
-            self.set_baton(Baton::Offered { handoff: no });
+            self.set_baton(branch, Baton::Offered { handoff: no });
         }
     }
 
@@ -301,7 +315,8 @@ impl Run {
         handoff.question = None;
         handoff.waiting_since = Some(at);
         if handoff.gate.is_none() {
-            self.set_baton(Baton::Offered { handoff: no });
+            let branch = handoff.branch;
+            self.set_baton(branch, Baton::Offered { handoff: no });
         }
     }
 
@@ -314,7 +329,8 @@ impl Run {
         handoff.is_stale = false;
         handoff.waiting_since = Some(at);
         if handoff.kind != Kind::Question && handoff.checks.is_none() {
-            self.set_baton(Baton::Offered { handoff: no });
+            let branch = handoff.branch;
+            self.set_baton(branch, Baton::Offered { handoff: no });
         }
     }
 
@@ -322,7 +338,7 @@ impl Run {
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.held_back_until = None;
         }
-        self.set_baton(Baton::Offered { handoff: no });
+        self.set_baton(self.branch_of(no), Baton::Offered { handoff: no });
     }
 
     fn park(&mut self, no: HandoffNo) {
@@ -331,7 +347,8 @@ impl Run {
             handoff.lease = None;
             handoff.is_stale = false;
         }
-        self.frames.push(Frame { caller: no });
+        let branch = self.branch_of(no);
+        self.frames.push(Frame { caller: no, branch });
     }
 
     fn unpark(&mut self, no: HandoffNo, at: Timestamp) {
@@ -341,14 +358,15 @@ impl Run {
             handoff.working_since = Some(at);
         }
         self.drop_frames(no);
-        self.set_baton(Baton::Held { handoff: no });
+        self.set_baton(self.branch_of(no), Baton::Held { handoff: no });
     }
 
     /// Drops the frame of this caller, and all that were opened inside it.
     fn drop_frames(&mut self, caller: HandoffNo) {
-        if let Some(depth) = self.frames.iter().position(|it| it.caller == caller) {
-            self.frames.truncate(depth);
-        }
+        let Some(depth) = self.frames.iter().position(|it| it.caller == caller) else { return };
+        let branch = self.frames[depth].branch;
+        let around = self.frames[..depth].to_vec();
+        self.frames.retain(|it| it.branch != branch || around.contains(it));
     }
 
     fn see(&mut self, no: HandoffNo, newest: Evidence) {
@@ -364,15 +382,17 @@ impl Run {
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.checks = Some(Box::new(work.clone()));
         }
-        self.set_baton(Baton::Parked { handoff: no, on: Wait::Checks });
+        let branch = self.branch_of(no);
+        self.set_baton(branch, Baton::Parked { handoff: no, on: Wait::Checks });
     }
 
     fn open_gate(&mut self, no: HandoffNo, gate: &Gate) {
         if gate.kind != GateKind::Advisory {
-            self.set_baton(Baton::Parked { handoff: no, on: Wait::Person });
+            let branch = self.branch_of(no);
+            self.set_baton(branch, Baton::Parked { handoff: no, on: Wait::Person });
             // Work before a gate has not passed it, whatever happened earlier.
             if let Some(edge) = &gate.edge {
-                self.lose_gate(edge);
+                self.lose_gate(branch, edge);
             }
         }
         if let Some(handoff) = self.handoff_mut(no) {
@@ -395,7 +415,9 @@ impl Run {
         );
         given.is_rework = matches!(created.entry, Some(StepEntry::Rework { .. }));
         given.rework_reason = created.rework_reason;
-        match self.given.iter_mut().find(|it| it.step == *step) {
+        given.branch = created.branch;
+        let is_same = |it: &&mut Given| it.step == *step && it.branch == created.branch;
+        match self.given.iter_mut().find(is_same) {
             Some(before) => *before = given,
             None => self.given.push(given),
         }
@@ -409,7 +431,8 @@ impl Run {
         handoff.is_stale = false;
         handoff.held_back_until = None;
         if handoff.kind != Kind::Question && handoff.checks.is_none() {
-            self.set_baton(Baton::Held { handoff: no });
+            let branch = handoff.branch;
+            self.set_baton(branch, Baton::Held { handoff: no });
         }
     }
 
@@ -421,7 +444,8 @@ impl Run {
         }
         match gate.cause {
             GateCause::Rounds | GateCause::SameFindings => {
-                let rounds = self.counter_mut(CounterScope::Rounds(gate.forward));
+                let branch = self.branch_of(no);
+                let rounds = self.counter_mut(branch, CounterScope::Rounds(gate.forward));
                 rounds.n_extra += n_extra;
                 rounds.findings = None;
             }
@@ -431,16 +455,15 @@ impl Run {
                 let edge = gate.edge.map(|GateEdge { from, to, .. }| EdgeKey { from, to });
                 let edge = edge.or((n_extra > 0).then_some(gate.forward));
                 if let Some(edge) = edge.filter(|_| is_limit) {
-                    let rounds = self.counter_mut(CounterScope::Rounds(edge));
+                    let branch = self.branch_of(no);
+                    let rounds = self.counter_mut(branch, CounterScope::Rounds(edge));
                     rounds.tree = None;
                     rounds.n_extra += n_extra;
                     rounds.findings = None;
                 }
             }
-            GateCause::RunLimit => {
-                self.counter_mut(CounterScope::WholeRun).n_extra += n_extra;
-            }
-            GateCause::Delegations => self.forget_delegations(),
+            GateCause::RunLimit => self.counter_mut(0, CounterScope::WholeRun).n_extra += n_extra,
+            GateCause::Delegations => self.forget_delegations(self.branch_of(no)),
             GateCause::Entries
             | GateCause::Failure
             | GateCause::Unrecoverable
@@ -471,7 +494,8 @@ impl Run {
         self.blockers.clear();
         self.forget_handoffs();
         let passed = self.branches.first_mut().and_then(|it| it.passed.take());
-        self.branches = vec![Branch { no: 0, baton: Baton::Done, passed }];
+        self.branches = vec![Branch::trunk(Baton::Done, passed)];
+        self.leave_fork();
     }
 
     fn visit(&mut self, place: &Place) {
@@ -482,10 +506,19 @@ impl Run {
         }
     }
 
-    fn set_baton(&mut self, baton: Baton) {
-        if let Some(branch) = self.branches.first_mut() {
+    fn set_baton(&mut self, branch: u16, baton: Baton) {
+        if let Some(branch) = self.branch_mut(branch) {
             branch.baton = baton;
         }
+    }
+
+    pub(super) fn branch_mut(&mut self, no: u16) -> Option<&mut Branch> {
+        self.branches.iter_mut().find(|it| it.no == no)
+    }
+
+    /// The branch of an open handoff.
+    pub(super) fn branch_of(&self, no: HandoffNo) -> u16 {
+        self.handoff(no).map_or(0, |it| it.branch)
     }
 
     fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {

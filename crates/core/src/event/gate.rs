@@ -6,7 +6,7 @@ use crate::evidence::Evidence;
 use crate::gate::{Answer, Gate, GateEdge};
 use crate::names::{Principal, StepId};
 use crate::outcome::Outcome;
-use crate::run::{EdgeKey, HandoffNo};
+use crate::run::{EdgeKey, HandoffNo, is_first_branch};
 
 event_family! {
     #[expect(clippy::large_enum_variant, reason = "a command has a few, and keeps none of them")]
@@ -30,15 +30,31 @@ event_family! {
             /// Identifies the edge, where several connect the same two places.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             on: Option<Outcome>,
+            #[serde(default, skip_serializing_if = "is_first_branch")]
+            branch: u16,
         },
         /// An operator moved the run past these gates, or a person's answer at another gate led past
         /// them: they count as passed.
-        "gate.waived" => Waived { gates: Vec<GateEdge>, by: Principal, reason: Option<ContentId> },
+        "gate.waived" => Waived {
+            gates: Vec<GateEdge>,
+            by: Principal,
+            reason: Option<ContentId>,
+            #[serde(default, skip_serializing_if = "is_first_branch")]
+            branch: u16,
+        },
         /// The work went back to or before these gates, and must pass them again.
-        "gate.lost" => Lost { gates: Vec<GateEdge> },
+        "gate.lost" => Lost {
+            gates: Vec<GateEdge>,
+            #[serde(default, skip_serializing_if = "is_first_branch")]
+            branch: u16,
+        },
         /// The run is older than the record of passed gates: it is assumed to have passed the gates
         /// before its current place.
-        "gate.carried" => Carried { gates: Vec<GateEdge> },
+        "gate.carried" => Carried {
+            gates: Vec<GateEdge>,
+            #[serde(default, skip_serializing_if = "is_first_branch")]
+            branch: u16,
+        },
     }
 }
 
@@ -86,10 +102,10 @@ impl EventFamily for GateEvent {
             Self::Waived { gates, by, .. } => {
                 format!("{} {} {}", style.principal(by), style.warning("waives"), listed(gates))
             }
-            Self::Lost { gates } => {
+            Self::Lost { gates, .. } => {
                 format!("the work is back before {}, and has to pass again", listed(gates))
             }
-            Self::Carried { gates } => format!("the run counts as past {}", listed(gates)),
+            Self::Carried { gates, .. } => format!("the run counts as past {}", listed(gates)),
         }
     }
 }

@@ -24,32 +24,32 @@ impl Run {
             && gate.kind != GateKind::Advisory
             && let Some(edge) = gate.edge.clone()
         {
-            self.pass_gate(&edge);
+            self.pass_gate(self.branch_of(no), &edge);
         }
     }
 
     pub(super) fn record_gates(&mut self, has_gates: bool) {
-        if let Some(branch) = self.branches.first_mut() {
+        if let Some(branch) = self.branch_mut(0) {
             branch.passed = has_gates.then(Vec::new);
         }
     }
 
-    pub(super) fn pass_gate(&mut self, edge: &GateEdge) {
-        if let Some(passed) = self.branches.first_mut().and_then(|it| it.passed.as_mut())
+    pub(super) fn pass_gate(&mut self, branch: u16, edge: &GateEdge) {
+        if let Some(passed) = self.branch_mut(branch).and_then(|it| it.passed.as_mut())
             && !passed.contains(edge)
         {
             passed.push(edge.clone());
         }
     }
 
-    pub(super) fn lose_gate(&mut self, edge: &GateEdge) {
-        if let Some(passed) = self.branches.first_mut().and_then(|it| it.passed.as_mut()) {
+    pub(super) fn lose_gate(&mut self, branch: u16, edge: &GateEdge) {
+        if let Some(passed) = self.branch_mut(branch).and_then(|it| it.passed.as_mut()) {
             passed.retain(|it| it != edge);
         }
     }
 
-    pub(super) fn carry_gates(&mut self, gates: &[GateEdge]) {
-        if let Some(branch) = self.branches.first_mut() {
+    pub(super) fn carry_gates(&mut self, branch: u16, gates: &[GateEdge]) {
+        if let Some(branch) = self.branch_mut(branch) {
             branch.passed = Some(gates.to_vec());
         }
     }

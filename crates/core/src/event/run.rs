@@ -4,7 +4,7 @@ use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::content::ContentId;
 use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StoryKey, WorkflowName};
-use crate::run::{Party, RunStatus, is_false};
+use crate::run::{Party, RunStatus, is_false, is_first_branch};
 use crate::workflow::{Mode, Place};
 
 event_family! {
@@ -33,6 +33,8 @@ event_family! {
             /// The agent that had the work, where the step would be offered to another one.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             meant_for: Option<AgentId>,
+            #[serde(default, skip_serializing_if = "is_first_branch")]
+            branch: u16,
         },
         /// An external system reported how far the story has come.
         "signal.passed" => SignalPassed,

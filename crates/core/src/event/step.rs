@@ -5,7 +5,7 @@ use crate::content::ContentId;
 use crate::hash::Hash;
 use crate::names::{AgentId, StepId};
 use crate::outcome::Outcome;
-use crate::run::{EdgeKey, is_false};
+use crate::run::{EdgeKey, is_false, is_first_branch};
 
 event_family! {
     pub enum StepEvent => Step {
@@ -20,7 +20,12 @@ event_family! {
         },
         "step.skipped" => Skipped { step: StepId, reason: Option<ContentId> },
         /// Work was sent back where no handoff was rejected: the round is counted by this event.
-        "round.counted" => RoundCounted { forward: EdgeKey, findings: Option<Hash> },
+        "round.counted" => RoundCounted {
+            forward: EdgeKey,
+            findings: Option<Hash>,
+            #[serde(default, skip_serializing_if = "is_first_branch")]
+            branch: u16,
+        },
     }
 }
 

@@ -157,33 +157,32 @@ impl RunCounter {
         row.end()
     }
 
-    /// Whether it is the one of the only branch for `scope`; fan-out will ask by branch.
-    fn is_of(&self, scope: &CounterScope) -> bool {
-        is_first_branch(&self.branch) && self.scope == *scope
+    fn is_of(&self, branch: u16, scope: &CounterScope) -> bool {
+        self.branch == branch && self.scope == *scope
     }
 }
 
 impl Run {
-    pub fn counter(&self, scope: &CounterScope) -> Option<&RunCounter> {
-        self.counters.iter().find(|it| it.is_of(scope))
+    pub fn counter(&self, branch: u16, scope: &CounterScope) -> Option<&RunCounter> {
+        self.counters.iter().find(|it| it.is_of(branch, scope))
     }
 
-    /// How often it happened; 0 where nothing was counted yet.
-    pub fn count_of(&self, scope: &CounterScope) -> u32 {
-        self.counter(scope).map_or(0, |it| it.n)
+    /// How often it happened in a branch; 0 where nothing was counted yet.
+    pub fn count_of(&self, branch: u16, scope: &CounterScope) -> u32 {
+        self.counter(branch, scope).map_or(0, |it| it.n)
     }
 
-    /// The rejects of work that came along an edge.
-    pub fn rounds(&self, edge: &EdgeKey) -> Option<&RunCounter> {
-        self.all_rounds().find(|(it, _)| *it == edge).map(|(_, counter)| counter)
+    /// The rejects of work that came along an edge, in a branch.
+    pub fn rounds(&self, branch: u16, edge: &EdgeKey) -> Option<&RunCounter> {
+        let rounds = self.all_rounds().filter(|(it, _)| *it == edge).map(|(_, counter)| counter);
+        rounds.into_iter().find(|it| it.branch == branch)
     }
 
     /// Every edge whose work was rejected, in the order of the first reject.
     pub fn all_rounds(&self) -> impl Iterator<Item = (&EdgeKey, &RunCounter)> {
         self.counters.iter().filter_map(|it| match &it.scope {
-            CounterScope::Rounds(edge) if is_first_branch(&it.branch) => Some((edge, it)),
-            CounterScope::Rounds(_)
-            | CounterScope::Entries(_)
+            CounterScope::Rounds(edge) => Some((edge, it)),
+            CounterScope::Entries(_)
             | CounterScope::Delegations(_)
             | CounterScope::Blocks(_)
             | CounterScope::Releases(_)
@@ -192,20 +191,21 @@ impl Run {
     }
 
     /// How often work entered a step, since a person last decided about it.
-    pub fn entries(&self, step: &StepId) -> u32 {
-        self.count_of(&CounterScope::Entries(step.clone()))
+    pub fn entries(&self, branch: u16, step: &StepId) -> u32 {
+        self.count_of(branch, &CounterScope::Entries(step.clone()))
     }
 
-    pub(crate) fn counter_mut(&mut self, scope: CounterScope) -> &mut RunCounter {
-        let index = self.counters.iter().position(|it| it.is_of(&scope)).unwrap_or_else(|| {
+    pub(crate) fn counter_mut(&mut self, branch: u16, scope: CounterScope) -> &mut RunCounter {
+        let known = self.counters.iter().position(|it| it.is_of(branch, &scope));
+        let index = known.unwrap_or_else(|| {
             let (findings, tree) = (None, None);
-            self.counters.push(RunCounter { branch: 0, scope, n: 0, n_extra: 0, findings, tree });
+            self.counters.push(RunCounter { branch, scope, n: 0, n_extra: 0, findings, tree });
             self.counters.len() - 1
         });
         &mut self.counters[index]
     }
 
-    pub(crate) fn forget_counter(&mut self, scope: &CounterScope) {
-        self.counters.retain(|it| !it.is_of(scope));
+    pub(crate) fn forget_counter(&mut self, branch: u16, scope: &CounterScope) {
+        self.counters.retain(|it| !it.is_of(branch, scope));
     }
 }

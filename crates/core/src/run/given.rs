@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EdgeKey, Party, is_false};
+use super::{EdgeKey, Party, is_false, is_first_branch};
 use crate::content::ContentId;
 use crate::names::StepId;
 use crate::workflow::Place;
@@ -10,6 +10,8 @@ use crate::workflow::Place;
 /// The package a step was last given, and its sender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Given {
+    #[serde(default, skip_serializing_if = "is_first_branch")]
+    pub branch: u16,
     pub step: StepId,
     pub package: Option<ContentId>,
     /// Who gets it back if it is rejected.
@@ -39,6 +41,7 @@ impl Given {
         has_lost_lease: bool,
     ) -> Self {
         let given = Self {
+            branch: 0,
             step,
             package,
             sender,
@@ -64,6 +67,7 @@ impl Given {
 impl PartialEq for Given {
     fn eq(&self, other: &Self) -> bool {
         let Self {
+            branch,
             step,
             package,
             sender,
@@ -72,7 +76,8 @@ impl PartialEq for Given {
             is_rework,
             rework_reason,
         } = self;
-        *step == other.step
+        *branch == other.branch
+            && *step == other.step
             && *package == other.package
             && *sender == other.sender
             && *has_lost_lease == other.has_lost_lease

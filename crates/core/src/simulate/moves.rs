@@ -26,10 +26,19 @@ type Drawn = (Command, String);
 
 /// `None` where the run waits for a person who does not answer.
 pub(super) fn draw(dice: &mut Dice, walk: &SimulatedWalk<'_>) -> Option<Drawn> {
-    if let Some((row, gate)) = walk.run.gate() {
+    // Any branch may be the next to move; without a fan-out there is one.
+    let branches: Vec<u16> = walk.run.branches.iter().map(|it| it.no).collect();
+    let branch = match branches[..] {
+        [only] => only,
+        _ => *dice.one_of(&branches)?,
+    };
+    let is_own = |row: &Handoff| row.branch == branch;
+    let is_blocking = |gate: &Gate| gate.kind != GateKind::Advisory;
+    let mut gates = walk.run.gates().filter(|(row, gate)| is_own(row) && is_blocking(gate));
+    if let Some((row, gate)) = gates.next() {
         return answer(dice, walk, row, gate);
     }
-    match (walk.run.baton(), walk.run.current()) {
+    match (walk.run.baton_in(branch), walk.run.current_in(branch)) {
         (Baton::Loose { .. }, _) => Some(hand_in_again(walk)),
         (_, Some(current)) => {
             let asked = current.question.and_then(|it| walk.run.handoff(it));
@@ -43,12 +52,6 @@ pub(super) fn draw(dice: &mut Dice, walk: &SimulatedWalk<'_>) -> Option<Drawn> {
 }
 
 fn answer(dice: &mut Dice, walk: &SimulatedWalk<'_>, row: &Handoff, gate: &Gate) -> Option<Drawn> {
-    // An advisory gate waits for nobody: the work beside it goes on.
-    if gate.kind == GateKind::Advisory
-        && let Some(current) = walk.run.current().filter(|it| it.gate.is_none())
-    {
-        return Some(work(dice, walk, current));
-    }
     let draw = dice.below(100);
     if draw < LEFT_ALONE {
         return None;
@@ -119,10 +122,8 @@ fn work(dice: &mut Dice, walk: &SimulatedWalk<'_>, current: &Handoff) -> Drawn {
     };
     let edges: Vec<&Edge> = step.map_or_else(Vec::new, |it| it.edges_on(outcome).collect());
     let workflow = walk.simulation.workflow;
-    let to = dice.one_of(&edges).and_then(|edge| {
-        let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
-        dice.one_of(&agents).cloned()
-    });
+    let to =
+        dice.one_of(&edges).and_then(|edge| dice.one_of(&workflow.agents_along(edge)).cloned());
     let document = document(dice, walk, current, outcome, to.as_ref());
     ended(current, outcome, to, package(document))
 }
@@ -137,7 +138,7 @@ fn step_of<'a>(walk: &SimulatedWalk<'a>, current: &Handoff) -> Option<&'a Step> 
 }
 
 fn frame_caller<'a>(walk: &'a SimulatedWalk<'_>, current: &Handoff) -> Option<&'a Handoff> {
-    walk.run.caller_of(current.no)
+    walk.run.caller_of(current)
 }
 
 fn reject(current: &Handoff) -> Drawn {
@@ -176,7 +177,7 @@ fn document(
     let workflow = walk.simulation.workflow;
     let edges = workflow.edges_from(&current.to.place).iter();
     let leads = |edge: &&Edge| {
-        let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
+        let agents = workflow.agents_along(edge);
         edge.on == outcome && to.is_none_or(|it| agents.contains(it))
     };
     let as_success = matches!(outcome, Outcome::NeedsReview | Outcome::Skipped);
@@ -275,8 +276,17 @@ pub(super) fn start_package(simulation: &Simulation<'_>) -> Package {
     package(document)
 }
 
+fn is_at(handoff: &Handoff, at: &str) -> bool {
+    handoff.to.place.to_string() == at || handoff.to.agent.as_str() == at
+}
+
 /// What a line of a script does at the place where the run is, or why it cannot.
 pub(super) fn scripted(walk: &SimulatedWalk<'_>, line: &ScriptedMove) -> Result<Drawn, String> {
+    // Where several branches are under way, the line is for the one that is at its place.
+    let is_there =
+        |it: &&crate::run::Branch| walk.run.current_in(it.no).is_some_and(|it| is_at(it, &line.at));
+    let branch = walk.run.branches.iter().find(is_there);
+    let branch = branch.map_or_else(|| walk.run.first_branch(), |it| it.no);
     if let (ScriptedOutcome::Answers(word), Some((row, gate))) = (&line.what, walk.run.gate()) {
         let kind = AnswerKind::from_name(word).filter(|_| gate.choices().contains(&word.as_str()));
         let known = || format!("this gate takes {}", gate.choices().join(", "));
@@ -285,11 +295,10 @@ pub(super) fn scripted(walk: &SimulatedWalk<'_>, line: &ScriptedMove) -> Result<
         return drawn
             .ok_or_else(|| "`hand_to` needs an agent: `human: hand_to -> AGENT`".to_owned());
     }
-    let Some(current) = walk.run.current() else {
+    let Some(current) = walk.run.current_in(branch) else {
         return Ok(hand_in_again(walk));
     };
-    let is_here = current.to.place.to_string() == line.at || current.to.agent.as_str() == line.at;
-    if !is_here || current.gate.is_some() {
+    if !is_at(current, &line.at) || current.gate.is_some() {
         let waits = walk.waits_for().unwrap_or_default();
         return Err(format!("this line is for `{}`, but {waits}", line.at));
     }

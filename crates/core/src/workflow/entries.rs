@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fan_out::BranchMap;
 use super::{Edge, Place, RejectRule, Step, Target, Workflow};
 use crate::names::StepId;
 
@@ -15,8 +16,8 @@ impl Workflow {
     }
 }
 
-pub(super) fn default_entries(workflow: &Workflow) -> BTreeMap<StepId, u32> {
-    let ways = Ways::of(workflow);
+pub(super) fn default_entries(workflow: &Workflow, branches: &BranchMap) -> BTreeMap<StepId, u32> {
+    let ways = Ways::of(workflow, branches);
     let entries = |step: &Step| {
         let rounds = ways.rounds_into(&step.id);
         let n_rounds = rounds.iter().map(|(from, to)| workflow.rounds_of(from, to));
@@ -49,13 +50,23 @@ struct Ways<'a> {
 type Reached<'a> = BTreeMap<&'a StepId, BTreeSet<&'a StepId>>;
 
 impl<'a> Ways<'a> {
-    fn of(workflow: &'a Workflow) -> Self {
+    fn of(workflow: &'a Workflow, branches: &BranchMap) -> Self {
         let (mut declared, mut rejects) = (Vec::new(), Vec::new());
-        rejects.extend(reject_of(workflow, None, &workflow.start));
+        let by_id: BTreeMap<&StepId, &Step> =
+            workflow.steps.iter().map(|it| (&it.id, it)).collect();
+        if let Target::Step(first) = &workflow.start.to
+            && let Some(first) = by_id.get(first)
+        {
+            rejects.extend(reject_of(workflow, branches, None, first));
+        }
         for step in &workflow.steps {
             for edge in &step.edges {
-                declared.extend(along(step, edge));
-                rejects.extend(reject_of(workflow, Some(step), edge));
+                for to in edge.targets() {
+                    let Target::Step(to) = to else { continue };
+                    let Some(to) = by_id.get(&to) else { continue };
+                    declared.push(along(step, edge, to));
+                    rejects.extend(reject_of(workflow, branches, Some(step), to));
+                }
             }
         }
         let by_edges = reached(workflow, declared.iter());
@@ -81,29 +92,40 @@ impl<'a> Ways<'a> {
     }
 }
 
-fn along<'a>(step: &'a Step, edge: &'a Edge) -> Option<WayIn<'a>> {
-    let Target::Step(to) = &edge.to else { return None };
-    let ends = (Place::Step(step.id.clone()), Place::Step(to.clone()));
+fn along<'a>(step: &'a Step, edge: &Edge, to: &'a Step) -> WayIn<'a> {
+    let ends = (Place::Step(step.id.clone()), Place::Step(to.id.clone()));
     let counted_on = if edge.is_back { (ends.1, ends.0) } else { ends };
-    Some(WayIn { from: &step.id, to, counted_on })
+    WayIn { from: &step.id, to: &to.id, counted_on }
 }
 
-/// Where the receiver of an edge sends what it rejects; `sender` is None at the start, to which
-/// nothing goes back as work.
+/// Where a receiver sends what it rejects; `sender` is None at the start, to which nothing goes
+/// back as work. What several branches have brought goes back to the steps that fan out to them.
 fn reject_of<'a>(
     workflow: &'a Workflow,
+    branches: &BranchMap,
     sender: Option<&'a Step>,
-    edge: &'a Edge,
-) -> Option<WayIn<'a>> {
-    let Target::Step(receiver) = &edge.to else { return None };
-    let to = match &workflow.step(receiver)?.reject {
-        RejectRule::ToSender => &sender?.id,
-        RejectRule::To(step) => step,
-        RejectRule::Never => return None,
+    receiver: &'a Step,
+) -> Vec<WayIn<'a>> {
+    let way = |from: Place, to: &'a StepId| {
+        let counted_on = (from, Place::Step(receiver.id.clone()));
+        WayIn { from: &receiver.id, to, counted_on }
     };
-    let from = sender.map_or(Place::Orchestrator, |it| Place::Step(it.id.clone()));
-    let counted_on = (from, Place::Step(receiver.clone()));
-    Some(WayIn { from: receiver, to, counted_on })
+    let place = |it: Option<&Step>| it.map_or(Place::Orchestrator, |it| Place::Step(it.id.clone()));
+    match &receiver.reject {
+        RejectRule::To(step) => vec![way(place(sender), step)],
+        RejectRule::Never => Vec::new(),
+        RejectRule::ToSender => {
+            let Some(sender) = sender else { return Vec::new() };
+            let joined = branches.branch_of(&sender.id).filter(|(it, _)| it.join == receiver.id);
+            let Some((fan_out, _)) = joined else {
+                return vec![way(place(Some(sender)), &sender.id)];
+            };
+            let fans_out =
+                |it: &&Step| it.edges.iter().any(|it| it.fan_out.as_ref() == Some(fan_out));
+            let sources = workflow.steps.iter().filter(fans_out);
+            sources.map(|it| way(place(Some(it)), &it.id)).collect()
+        }
+    }
 }
 
 /// The steps that work can come to from each step, itself included.

@@ -2,26 +2,41 @@
 //!
 //! Nodes are the start, the steps, the end, and one node for each edge that has a blocking or an
 //! automatic gate. That node turns "every path crosses this edge" into plain dominance.
+//!
+//! Work passes the gates of several branches before it comes to their join. So a join is not reached
+//! from its branches, but from copies of them that stand in a row (`fan.rs`): one path through the
+//! row crosses as many branches as have to arrive. Where work can go at all is a second graph,
+//! without copies and gates.
 
+mod fan;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 
-use crate::gate::{GateEdge, GateKind};
+use crate::gate::GateEdge;
 use crate::names::StepId;
 use crate::workflow::entries::default_entries;
-use crate::workflow::{Place, Target, Workflow};
+use crate::workflow::fan_out::BranchMap;
+use crate::workflow::{FanOut, Place, Target, Workflow};
 
 /// Static analysis of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     steps: BTreeMap<StepId, usize>,
     end: usize,
-    /// Blocking and automatic gates, in the order of the file. Their nodes come after all others.
+    /// Blocking and automatic gates, in the order of the file.
     gates: Vec<GateEdge>,
+    /// The gate that each node is, if any, and the node that it is a copy of, else itself.
+    gate_of: Vec<Option<usize>>,
+    copy_of: Vec<usize>,
     successors: Vec<Vec<usize>>,
+    /// Where work can go, without gates and copies.
+    ways: Vec<Vec<usize>>,
+    branches: BranchMap,
+    /// The end of each branch, by its first step.
+    arrivals: BTreeMap<StepId, usize>,
     /// The immediate dominator: the nearest node that every path from the start to this one
     /// crosses. None for the start and for unreachable nodes.
     idoms: Vec<Option<usize>>,
@@ -37,36 +52,37 @@ impl Graph {
         let steps: BTreeMap<StepId, usize> =
             workflow.steps.iter().enumerate().map(|(n, it)| (it.id.clone(), n + 1)).collect();
         let end = workflow.steps.len() + 1;
-        let mut successors = vec![Vec::new(); end + 1];
-        let mut gates = Vec::new();
+        let branches = BranchMap::of(workflow);
+        let mut builder = fan::GraphBuilder::new(&steps, &branches, end);
         for (from, edge) in workflow.edges() {
-            let source = match &from {
-                Place::Step(id) => steps.get(id).copied(),
-                Place::Orchestrator => Some(START),
-                Place::Human | Place::Delegate(_) => None,
-            };
-            let target = match &edge.to {
-                Target::Step(id) => steps.get(id).copied(),
-                Target::Complete => Some(end),
-            };
-            // An edge without a target is reported as a problem of the file, and is no path.
-            let (Some(source), Some(target)) = (source, target) else { continue };
-            let holds = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
-            if !holds {
-                successors[source].push(target);
-                continue;
-            }
-            gates.push(GateEdge { from, to: Workflow::target_place(&edge.to), on: edge.on });
-            let gate = successors.len();
-            successors.push(vec![target]);
-            successors[source].push(gate);
+            builder.add(from, edge);
         }
+        builder.add_joins();
+        let fan::GraphBuilder { gates, gate_of, copy_of, successors, ways, arrivals, .. } = builder;
         let idoms = immediate_dominators(&successors);
         let step = |node: usize| Some(workflow.steps.get(node.checked_sub(1)?)?.id.clone());
         let in_words = |nodes: Vec<usize>| nodes.into_iter().filter_map(step).collect();
-        let cycles = cycles(&successors).into_iter().map(in_words).collect();
-        let entries = default_entries(workflow);
-        Self { steps, end, gates, successors, idoms, cycles, entries }
+        let cycles = cycles(&ways).into_iter().map(in_words).collect();
+        let entries = default_entries(workflow, &branches);
+        Self {
+            steps,
+            end,
+            gates,
+            gate_of,
+            copy_of,
+            successors,
+            ways,
+            branches,
+            arrivals,
+            idoms,
+            cycles,
+            entries,
+        }
+    }
+
+    /// The fan-out and the number of the branch that a step belongs to.
+    pub(super) fn branch_of(&self, step: &StepId) -> Option<(&FanOut, u16)> {
+        self.branches.branch_of(step)
     }
 
     /// Every blocking or automatic gate.
@@ -106,6 +122,12 @@ impl Graph {
         self.steps.get(step).map_or_else(Vec::new, |it| self.missing_at(*it, passed))
     }
 
+    /// As [`Graph::missing`], for the join of the branch that begins at `first`, of the gates that
+    /// the work of this branch has to pass.
+    pub(crate) fn missing_to_join(&self, first: &StepId, passed: &[GateEdge]) -> Vec<&GateEdge> {
+        self.arrivals.get(first).map_or_else(Vec::new, |it| self.missing_at(*it, passed))
+    }
+
     /// As [`Graph::missing`], for the end of the run.
     pub fn missing_at_end(&self, passed: &[GateEdge]) -> Vec<&GateEdge> {
         self.missing_at(self.end, passed)
@@ -122,7 +144,7 @@ impl Graph {
             let Some(source) = self.steps.get(source).copied() else { continue };
             let others: Vec<GateEdge> = kept.iter().filter(|it| *it != gate).cloned().collect();
             // One after the other: of two parallel gates, one is needed.
-            if self.reaches(node, source) && self.missing_at(node, &others).is_empty() {
+            if leads(&self.ways, node, source) && self.missing_at(node, &others).is_empty() {
                 kept = others;
                 lost.push(gate.clone());
             }
@@ -135,7 +157,7 @@ impl Graph {
         let (Some(earlier), Some(step)) = (self.steps.get(earlier), self.steps.get(step)) else {
             return false;
         };
-        self.dominators(*step).any(|it| it == *earlier)
+        self.dominators(*step).any(|it| self.copy_of[it] == *earlier)
     }
 
     /// The cycles: one list for each set of steps that can all reach each other, in the order of
@@ -156,13 +178,13 @@ impl Graph {
         let (Some(from), Some(target)) = (from.as_step().and_then(node), node(target)) else {
             return false;
         };
-        self.reaches(target, from)
+        leads(&self.ways, target, from)
     }
 
     /// Whether work that is in a cycle can come to the end of the run.
     pub fn can_end(&self, cycle: &[StepId]) -> bool {
         let nodes = cycle.iter().filter_map(|it| self.steps.get(it));
-        nodes.into_iter().any(|it| self.reaches(*it, self.end))
+        nodes.into_iter().any(|it| leads(&self.ways, *it, self.end))
     }
 
     fn gates_before_node(&self, node: usize) -> Vec<&GateEdge> {
@@ -184,13 +206,19 @@ impl Graph {
             let mut ahead = vec![START];
             while let Some(next) = ahead.pop() {
                 if !is_open(next) {
-                    stops[next] = self.reaches(next, node);
+                    stops[next] = leads(&self.successors, next, node);
                 } else if !std::mem::replace(&mut is_seen[next], true) {
                     ahead.extend(&self.successors[next]);
                 }
             }
             let stopped = (0..self.successors.len()).filter(|it| stops[*it]);
-            let set: Vec<&GateEdge> = stopped.filter_map(|it| self.gate_at(it)).collect();
+            let mut set: Vec<&GateEdge> = Vec::new();
+            // A gate inside a branch has a node for each copy of the branch.
+            for gate in stopped.filter_map(|it| self.gate_at(it)) {
+                if !set.contains(&gate) {
+                    set.push(gate);
+                }
+            }
             // An unreachable node has no gate before it.
             if is_seen[node] || set.is_empty() {
                 return sets;
@@ -233,22 +261,22 @@ impl Graph {
     }
 
     fn gate_at(&self, node: usize) -> Option<&GateEdge> {
-        self.gates.get(node.checked_sub(self.end + 1)?)
+        self.gates.get(self.gate_of[node]?)
     }
+}
 
-    fn reaches(&self, from: usize, to: usize) -> bool {
-        let mut is_seen = vec![false; self.successors.len()];
-        let mut ahead = vec![from];
-        while let Some(node) = ahead.pop() {
-            if node == to {
-                return true;
-            }
-            if !std::mem::replace(&mut is_seen[node], true) {
-                ahead.extend(&self.successors[node]);
-            }
+fn leads(successors: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let mut is_seen = vec![false; successors.len()];
+    let mut ahead = vec![from];
+    while let Some(node) = ahead.pop() {
+        if node == to {
+            return true;
         }
-        false
+        if !std::mem::replace(&mut is_seen[node], true) {
+            ahead.extend(&successors[node]);
+        }
     }
+    false
 }
 
 /// A workflow's graph, computed on first use. It is derived from the rest of the workflow: so it is

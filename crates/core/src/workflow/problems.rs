@@ -16,7 +16,11 @@ impl Workflow {
     pub fn problems(&self) -> Vec<Problem> {
         let problems = self.reference_problems();
         // Reachability adds nothing where edges have no target.
-        if problems.is_empty() { self.reach_problems() } else { problems }
+        if !problems.is_empty() {
+            return problems;
+        }
+        let fan_outs = self.fan_out_problems();
+        if fan_outs.is_empty() { self.reach_problems() } else { fan_outs }
     }
 
     /// What each step, edge and contract says about the others. Of a workflow that could be read in
@@ -82,9 +86,14 @@ impl Workflow {
     }
 
     fn edge_problems(&self, path: &str, edge: &Edge, problems: &mut Vec<Problem>) {
-        if let Target::Step(id) = &edge.to
-            && self.step(id).is_none()
-        {
+        let join = edge.fan_out.as_ref().map(|it| &it.join);
+        if let Some(join) = join.filter(|it| self.step(it).is_none()) {
+            problems.push(self.no_such_step(&format!("{path}.join"), join));
+        }
+        for id in edge.targets().iter().filter_map(|it| match it {
+            Target::Step(id) if self.step(id).is_none() => Some(id),
+            Target::Step(_) | Target::Complete => None,
+        }) {
             let mut problem = self.no_such_step(&format!("{path}.to"), id);
             if path != "start" {
                 problem.message += "; `complete` is the end of the run";
@@ -144,9 +153,9 @@ impl Workflow {
         let mut reached: BTreeSet<Place> = BTreeSet::from([Place::Orchestrator]);
         let mut ahead = vec![Place::Orchestrator];
         while let Some(place) = ahead.pop() {
-            for edge in self.edges_from(&place) {
+            for target in self.edges_from(&place).iter().flat_map(Edge::targets) {
                 // The end is the orchestrator too, which is already reached.
-                let to = Self::target_place(&edge.to);
+                let to = Self::target_place(&target);
                 if reached.insert(to.clone()) {
                     ahead.push(to);
                 }

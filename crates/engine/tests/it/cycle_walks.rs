@@ -4,6 +4,7 @@
 //!
 //! Operators do nothing here, people neither: a run that waits for a person has kept the promise.
 
+pub(crate) mod branches;
 mod habits;
 mod moves;
 mod workflows;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use baton_core::agent::Agent;
 use baton_core::command::Command;
 use baton_core::decide::{self, Decision, DecisionContext, First, RunStart};
-use baton_core::event::{BlockerEvent, Created, Event, HandoffEvent};
+use baton_core::event::{BlockerEvent, Created, Event, HandoffEvent, replay};
 use baton_core::gate::{GateCause, GateKind};
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey};
@@ -21,6 +22,7 @@ use baton_core::registry::Agents;
 use baton_core::run::{Baton, Kind, Run, RunId, Wait};
 use baton_core::workflow::{Mode, Place, Workflow};
 use baton_engine::{Clock, FixedClock};
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use self::habits::Habit;
@@ -59,8 +61,10 @@ struct Walk<'a> {
     n_made: u32,
     n_detours: u64,
     n_resolved: u64,
-    entered: BTreeMap<StepId, u32>,
+    /// By branch and step.
+    entered: BTreeMap<(u16, StepId), u32>,
     trail: Vec<Command>,
+    log: Vec<(Event, Timestamp)>,
 }
 
 #[test]
@@ -106,6 +110,30 @@ fn agents_of_few_habits_end_or_wait_for_a_person_too() {
     assert!(met.n_asked > each / 4, "{met:?}");
 }
 
+/// As above, where a step of each workflow hands to several at once.
+#[test]
+fn runs_in_branches_end_or_wait_for_a_person_too() {
+    let agents = Agents::new(workflows::AGENTS.map(|it| Agent::unknown(agent(it))));
+    let (mut met, mut seen) = (Met::default(), branches::Seen::default());
+    for seed in 0..N_STUBBORN_WALKS {
+        let mut dice = Dice::new(seed);
+        let workflow = workflows::fanned(&mut dice);
+        let habits = habits::drawn(&mut dice);
+        let mut walk = Walk::new(seed, dice, &workflow, &agents);
+        match seed % 4 {
+            0 => walk.goes_by(&habits, &mut met),
+            _ => walk.goes(&mut met),
+        }
+        seen.add(&walk.log);
+    }
+    let each = N_STUBBORN_WALKS / 50;
+    assert!(seen.n_forked > 10 * each, "{seen:?} {met:?}");
+    assert!(seen.n_joined > each, "{seen:?} {met:?}");
+    assert!(seen.n_cancelled > each / 4, "{seen:?} {met:?}");
+    assert!(met.n_completed > each / 4, "{seen:?} {met:?}");
+    assert!(met.n_stuck < N_STUBBORN_WALKS / 4, "{seen:?} {met:?}");
+}
+
 /// The moves that agents can make at most, with or without a handoff: each handoff is accepted and
 /// released, asked about and corrected only so often.
 fn most_moves(workflow: &Workflow) -> u32 {
@@ -117,6 +145,10 @@ fn most_moves(workflow: &Workflow) -> u32 {
 fn bound(workflow: &Workflow) -> u32 {
     let limits = &workflow.limits;
     let n_entries: u32 = workflow.steps.iter().map(|it| workflow.entries_of(&it.id)).sum();
+    // Each branch may bring work back to the step that fans out, and counts that by itself; and each
+    // entry may arrive at the join.
+    let n_branches = workflow.fan_outs().iter().map(|it| it.branches.len() as u32).sum::<u32>();
+    let n_entries = if n_branches == 0 { n_entries } else { (n_branches + 2) * n_entries };
     // Each entry may be blocked so often, and each block sends the work to a resolver and back.
     let n_blocks = workflow.steps.iter().map(|it| it.limits.blocks).max().unwrap_or_default();
     let n_detours = 2 * n_entries * (1 + limits.retries) * n_blocks;
@@ -155,6 +187,7 @@ impl<'a> Walk<'a> {
             n_resolved: 0,
             entered: BTreeMap::new(),
             trail: Vec::new(),
+            log: Vec::new(),
         };
         walk.arrives(decision);
         walk
@@ -213,16 +246,36 @@ impl<'a> Walk<'a> {
             let Event::Handoff(HandoffEvent::Created(created)) = event else { continue };
             self.n_made += 1;
             if let Some(step) = entered(created) {
-                let n = self.entered.entry(step.clone()).or_default();
+                let n = self.entered.entry((created.branch, step.clone())).or_default();
                 *n += 1;
                 let (n, most) = (*n, self.workflow.entries_of(step));
                 assert!(n <= most, "`{step}` was entered {n} times of {most}: {}", self.story());
             }
         }
+        let now = self.clock.now();
+        self.log.extend(decision.events.into_iter().map(|it| (it, now)));
         self.run = decision.run;
+        branches::check(self.workflow, &self.run, || self.story());
     }
 
     fn ends(&self, met: &mut Met, n_refused: usize) {
+        let replayed = replay(self.run.id, self.log.iter().cloned());
+        assert_eq!(replayed.as_ref(), Some(&self.run), "{}", self.story());
+        if self.run.fork.is_some() {
+            let waits = |it: &u16| {
+                let is_person =
+                    matches!(self.run.baton_in(*it), Baton::Parked { on: Wait::Person, .. });
+                is_person || habits::asks_person(&self.run)
+            };
+            let all_wait = self.run.branches.iter().all(|it| waits(&it.no));
+            assert!(
+                n_refused > PATIENCE || all_wait || self.run.gate().is_some(),
+                "{}",
+                self.story()
+            );
+            met.n_stuck += u64::from(n_refused > PATIENCE);
+            return;
+        }
         match self.run.baton() {
             Baton::Done => met.n_completed += 1,
             Baton::Loose { .. } => met.n_loose += 1,

@@ -13,6 +13,7 @@ use std::ops::Range;
 use baton_core::agent::Agent;
 use baton_core::command::Command;
 use baton_core::decide::{self, Decision, DecisionContext, First, RunStart};
+use baton_core::event::Event;
 use baton_core::gate::{Answer, GateEdge, GateKind};
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey};
@@ -48,6 +49,7 @@ struct Met {
     n_gates_passed: u64,
     n_gates_lost: u64,
     n_completed: u64,
+    n_joined: u64,
 }
 
 struct Walk<'a> {
@@ -89,6 +91,7 @@ fn walk(seeds: Range<u64>) {
     assert!(met.n_gates_passed > each, "{met:?}");
     assert!(met.n_gates_lost > each / 10, "{met:?}");
     assert!(met.n_completed > each / 10, "{met:?}");
+    assert!(met.n_joined > each / 10, "{met:?}");
 }
 
 impl<'a> Walk<'a> {
@@ -158,6 +161,8 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
+        let is_joined = |it: &&Event| it.name() == "branch.joined";
+        met.n_joined += decision.events.iter().filter(is_joined).count() as u64;
         let run = decision.run;
         met.n_gates_passed += u64::from(run.passed().is_some_and(|it| !it.is_empty()));
         for handoff in run.handoffs.iter().filter(|it| it.kind != Kind::Question) {
@@ -172,8 +177,11 @@ impl<'a> Walk<'a> {
             met.n_completed += 1;
             self.check(None, &run);
         }
-        let passed = run.passed().unwrap_or_default();
-        assert!(!passed.iter().any(|it| self.shut.holds(it)), "{}", self.story(&run));
+        for branch in &run.branches {
+            let passed = branch.passed.as_deref().unwrap_or_default();
+            assert!(!passed.iter().any(|it| self.shut.holds(it)), "{}", self.story(&run));
+        }
+        crate::cycle_walks::branches::check(self.workflow, &run, || self.story(&run));
         self.run = Some(run);
     }
 
@@ -265,29 +273,44 @@ impl Shut {
     }
 }
 
-/// Every place that the start leads to with some gates shut, in the plainest way there is.
+/// Every place that the start leads to with some gates shut, in the plainest way there is: again and
+/// again, until nothing is added. A join is reached once enough of its branches can come to it.
 fn reachable(workflow: &Workflow, is_shut: impl Fn(&GateEdge) -> bool) -> BTreeSet<Option<StepId>> {
-    let mut reached = BTreeSet::new();
-    let mut places = vec![Place::Orchestrator];
-    while let Some(from) = places.pop() {
-        for edge in workflow.edges_from(&from) {
+    let mut reached: BTreeSet<Option<StepId>> = BTreeSet::new();
+    loop {
+        let before = reached.len();
+        let mut arrived: BTreeSet<(StepId, u16)> = BTreeSet::new();
+        for (from, edge) in workflow.edges() {
+            let is_there = from.as_step().is_none_or(|it| reached.contains(&Some(it.clone())));
             let to = Workflow::target_place(&edge.to);
-            if is_shut(&GateEdge { from: from.clone(), to: to.clone(), on: edge.on }) {
+            if !is_there || is_shut(&GateEdge { from: from.clone(), to, on: edge.on }) {
                 continue;
             }
-            match &edge.to {
-                Target::Complete => {
-                    reached.insert(None);
-                }
-                Target::Step(step) => {
-                    if reached.insert(Some(step.clone())) {
-                        places.push(to);
+            let own = from.as_step().and_then(|it| workflow.branch_of(it));
+            for target in edge.targets() {
+                match (target, own) {
+                    (Target::Complete, _) => {
+                        reached.insert(None);
+                    }
+                    (Target::Step(step), Some((fan_out, branch))) if step == fan_out.join => {
+                        arrived.insert((step, branch));
+                    }
+                    (Target::Step(step), _) => {
+                        reached.insert(Some(step));
                     }
                 }
             }
         }
+        for fan_out in workflow.fan_outs() {
+            let n_arrived = arrived.iter().filter(|(join, _)| *join == fan_out.join).count();
+            if n_arrived >= fan_out.n_needed() {
+                reached.insert(Some(fan_out.join.clone()));
+            }
+        }
+        if reached.len() == before {
+            return reached;
+        }
     }
-    reached
 }
 
 fn holding_gates(workflow: &Workflow) -> Vec<GateEdge> {

@@ -13,8 +13,8 @@ use baton_wire::json;
 use jiff::Timestamp;
 
 use self::members::{
-    MOST_NAME, NamedMembers, agent, cut, cut_text, ends, gate, lease, pipeline_words, reported,
-    settled, some_text, step_status, text,
+    MOST_NAME, NamedMembers, agent, branch, cut, cut_text, ends, gate, lease, pipeline_words,
+    reported, settled, some_text, step_status, text,
 };
 use super::names::{HandoffNames, RunNames};
 use crate::pipeline::rows;
@@ -166,7 +166,8 @@ impl EventToTell<'_> {
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Blocker(_)
-            | Event::Message(_) => None,
+            | Event::Message(_)
+            | Event::Branch(_) => None,
         }
     }
 
@@ -187,7 +188,7 @@ impl EventToTell<'_> {
                 let to = text(work.worker.agent.as_str());
                 ("CHECKS_REQUESTED", vec![handoff(), ("toAgent", to), ("nChecks", n_checks)])
             }
-            Event::Blocker(BlockerEvent::Raised { blocker: no, by, .. }) => {
+            Event::Blocker(BlockerEvent::Raised { branch: 0, blocker: no, by, .. }) => {
                 let by = ("by", text(by.as_str()));
                 ("BLOCKER_RAISED", vec![handoff(), ("blocker", Node::count((*no).into())), by])
             }
@@ -205,6 +206,7 @@ impl EventToTell<'_> {
                 let (to, by) = (("to", text(to.as_str())), ("by", text(by.as_str())));
                 ("BLOCKER_REROUTED", vec![handoff(), to, by, ("cause", text(cause.name()))])
             }
+            Event::Branch(event) => branch(event),
             Event::Message(MessageEvent::Posted { by, .. }) => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
             }
@@ -325,9 +327,19 @@ mod tests {
             }),
             opened(GateCause::Rounds),
             opened(GateCause::Blocked),
-            Event::Gate(GateEvent::Passed { edge: edge.clone(), evidence: Vec::new(), on: None }),
-            Event::Gate(GateEvent::Waived { gates: Vec::new(), by: by.clone(), reason: None }),
-            Event::Step(StepEvent::RoundCounted { forward: edge, findings: None }),
+            Event::Gate(GateEvent::Passed {
+                edge: edge.clone(),
+                evidence: Vec::new(),
+                on: None,
+                branch: 0,
+            }),
+            Event::Gate(GateEvent::Waived {
+                gates: Vec::new(),
+                by: by.clone(),
+                reason: None,
+                branch: 0,
+            }),
+            Event::Step(StepEvent::RoundCounted { forward: edge, findings: None, branch: 0 }),
             Event::Gate(GateEvent::Answered {
                 handoff,
                 answer: Answer::HandTo(agent.clone()),

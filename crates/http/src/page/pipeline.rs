@@ -1,5 +1,6 @@
 //! The progress of a run: its workflow's steps in the order of the file, each with its state.
 
+use baton_core::gate::GateKind;
 use baton_core::names::AgentId;
 use baton_core::run::{Baton, Run, RunStatus, State};
 use baton_core::workflow::{Place, Step, Workflow};
@@ -93,14 +94,17 @@ pub(super) fn render(html: &mut Html, run: &Run, workflow: &Workflow) {
 
 /// The state of each step, in the order of the workflow's file.
 pub(crate) fn states<'a>(run: &Run, workflow: &'a Workflow) -> Vec<(&'a Step, StepState)> {
-    let current = current(run);
+    let current: Vec<(Place, StepState)> =
+        run.branches.iter().filter_map(|it| current(run, it.no)).collect();
     let index_of =
         |place: &Place| workflow.steps.iter().position(|it| Place::Step(it.id.clone()) == *place);
-    let here = current.as_ref().and_then(|(place, _)| index_of(place));
+    // Of several branches, what is behind the last one is ahead of all.
+    let here = current.iter().filter_map(|(place, _)| index_of(place)).max();
     let state = |(index, step): (usize, &'a Step)| {
-        let state = match (&current, here) {
-            (Some((_, state)), Some(here)) if here == index => *state,
-            _ => settled(run, step, index, here),
+        let own = current.iter().find(|(place, _)| index_of(place) == Some(index));
+        let state = match own {
+            Some((_, state)) => *state,
+            None => settled(run, step, index, here),
         };
         (step, state)
     };
@@ -125,30 +129,32 @@ fn settled(run: &Run, step: &Step, index: usize, here: Option<usize>) -> StepSta
     }
 }
 
-/// The step that the baton is at, and its state.
-fn current(run: &Run) -> Option<(Place, StepState)> {
+/// The step that the baton of a branch is at, and its state.
+fn current(run: &Run, branch: u16) -> Option<(Place, StepState)> {
     if run.is_finished() {
         return None;
     }
-    if let Some((_, gate)) = run.gate() {
+    let blocking =
+        run.gates().find(|(row, gate)| row.branch == branch && gate.kind != GateKind::Advisory);
+    if let Some((_, gate)) = blocking {
         let sides = [&gate.asker.place, &gate.worker.place];
         let step = sides.into_iter().find(|it| it.is_step())?;
         // The person may have asked a question, and then it is another agent's turn.
-        let is_persons_turn = run.current_agent().is_none_or(AgentId::is_human);
+        let is_persons_turn = run.current_agent_in(branch).is_none_or(AgentId::is_human);
         let state = if is_persons_turn { StepState::Person } else { StepState::Offered };
         return Some((step.clone(), state));
     }
-    if let Baton::Loose { at, other, .. } = run.baton() {
+    if let Baton::Loose { at, other, .. } = run.baton_in(branch) {
         let step = [at, other].into_iter().find(|it| it.is_step())?;
         return Some((step.clone(), StepState::Loose));
     }
-    let state = match run.current()?.state {
+    let state = match run.current_in(branch)?.state {
         State::Accepted | State::Parked => StepState::Working,
         State::Pending | State::Clarification => StepState::Offered,
     };
     // A delegate works on a part of the step of the agent that waits for it.
-    let callers = run.frames.iter().rev().filter_map(|it| run.handoff(it.caller));
-    let mut places = run.current().into_iter().chain(callers).map(|it| &it.to.place);
+    let callers = run.frames_in(branch).rev().filter_map(|it| run.handoff(it.caller));
+    let mut places = run.current_in(branch).into_iter().chain(callers).map(|it| &it.to.place);
     places.find(|it| it.is_step()).map(|it| (it.clone(), state))
 }
 

@@ -2,7 +2,7 @@
 
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
-use baton_core::run::{Baton, Handoff, Run, State, Wait};
+use baton_core::run::{Baton, Branch, Handoff, Run, State, Wait};
 use baton_views::Cast;
 
 use super::html::Html;
@@ -34,9 +34,14 @@ fn initials(name: &str) -> String {
 
 /// Who has to act, as one sentence: "Implementer has the baton".
 pub(super) fn sentence(run: &Run, cast: &Cast) -> String {
-    match holder(run) {
+    let in_words = |it: &Branch| sentence_in(run, it.no, cast);
+    run.branches.iter().map(in_words).collect::<Vec<_>>().join("; ")
+}
+
+fn sentence_in(run: &Run, branch: u16, cast: &Cast) -> String {
+    match holder(run, branch) {
         Some(it) => format!("{} {}", cast.today(it.asked).label(), it.words),
-        None => match run.baton() {
+        None => match run.baton_in(branch) {
             Baton::Loose { at, .. } => format!("No agent has the baton: it lies at {at}"),
             Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
                 format!("The run is {}", run.status.name())
@@ -53,10 +58,10 @@ struct Holder<'a> {
     words: &'static str,
 }
 
-fn holder(run: &Run) -> Option<Holder<'_>> {
-    let handoff = run.current()?;
-    let asked = run.current_agent().unwrap_or(&handoff.to.agent);
-    let (class, words) = match (run.baton(), handoff.state) {
+fn holder(run: &Run, branch: u16) -> Option<Holder<'_>> {
+    let handoff = run.current_in(branch)?;
+    let asked = run.current_agent_in(branch).unwrap_or(&handoff.to.agent);
+    let (class, words) = match (run.baton_in(branch), handoff.state) {
         (Baton::Parked { on: Wait::Timer, .. }, _) => ("offered", "is offered it again soon"),
         (Baton::Parked { on: Wait::Checks, .. }, _) => ("working", "has it checked"),
         (Baton::Parked { on: Wait::Person, .. }, _) if asked.is_human() => {
@@ -70,10 +75,16 @@ fn holder(run: &Run) -> Option<Holder<'_>> {
     Some(Holder { handoff, asked, class, words })
 }
 
-/// Who has to act, and since when.
+/// Who has to act, and since when: a line for each branch.
 pub(super) fn has_the_baton(html: &mut Html, run: &Run, cast: &Cast) {
-    let Some(Holder { handoff: it, asked, class, words }) = holder(run) else {
-        match run.baton() {
+    for branch in &run.branches {
+        has_the_baton_in(html, run, branch.no, cast);
+    }
+}
+
+fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, cast: &Cast) {
+    let Some(Holder { handoff: it, asked, class, words }) = holder(run, branch) else {
+        match run.baton_in(branch) {
             Baton::Loose { at, .. } => {
                 html.raw(
                     "<p class=\"baton loose\"><strong>No agent</strong> has the baton: it lies at ",

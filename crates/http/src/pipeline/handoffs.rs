@@ -19,6 +19,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::rows::{self, Keeps, MOST_ROWS};
+use super::run::several_agents;
 use super::{Typed, given, refused};
 use crate::body;
 use crate::lookup::{by, known_agent, not_found, story_key};
@@ -115,6 +116,7 @@ async fn state(
     let (handoffs, payloads) = rows::all(app, handoffs, Keeps::Last).await?;
     Ok(Typed(HandoffListing {
         current_agent: Some(run.run.current_agent().map(ToString::to_string)),
+        current_agents: several_agents(&run.run),
         phase: Some(Some(run.run.phase(&workflow).to_owned())),
         handoffs: Some(handoffs),
         earlier_runs: earlier_runs(app, story, run.number).await?,

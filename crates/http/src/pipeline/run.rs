@@ -10,7 +10,7 @@ use baton_core::command::{Command, GateAnswer};
 use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate, GateCause};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
-use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
+use baton_core::run::{Baton, HandoffNo, HandoffState, Run, RunStatus};
 use baton_engine::{EngineError, StartRun};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
 use baton_wire::json;
@@ -92,7 +92,7 @@ async fn start(
         if run.run.status == RunStatus::Paused {
             caller.without_key().on_run(run.run.id, Command::Resume).await?;
         }
-        let is_loose = matches!(run.run.baton(), Baton::Loose { .. });
+        let is_loose = run.run.loose_branch().is_some();
         if is_loose {
             begin(app, caller, run.run.story.clone(), None).await?;
         }
@@ -293,6 +293,14 @@ async fn answer(
     Ok(PipelineRunState { timed_out: Some(timed_out), ..state })
 }
 
+/// The agents of all branches, while there are several.
+pub(super) fn several_agents(run: &Run) -> Vec<String> {
+    match run.fork {
+        Some(_) => run.current_agents().map(ToString::to_string).collect(),
+        None => Vec::new(),
+    }
+}
+
 /// The pipeline API's run: the current story, the progress of all stories, and the current agent.
 async fn run_state(
     app: &RequestScope,
@@ -332,6 +340,7 @@ async fn run_state(
 async fn agent_state(app: &RequestScope, run: &RunRow) -> Result<PipelineAgentState, EngineError> {
     Ok(PipelineAgentState {
         current_agent: run.run.current_agent().map(ToString::to_string),
+        current_agents: several_agents(&run.run),
         phase: run.run.phase(&*app.read().workflow_of(run).await?).to_owned(),
         handoff_count: run.run.n_handoffs.into(),
     })

@@ -9,7 +9,7 @@ use baton_core::document::Node;
 use baton_core::names::{CommitId, FreeText, Reason, StoryKey};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
-use baton_core::run::{Baton, HandoffNo};
+use baton_core::run::Baton;
 use baton_core::story::Story;
 use baton_engine::EngineError;
 use baton_store::{RunRef, RunRow};
@@ -103,12 +103,13 @@ pub(super) async fn post(
 
 /// The holder of the work cannot go on: its step ends as blocked.
 fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
-    let handoff: HandoffNo = match run.run.baton() {
-        Baton::Held { handoff } | Baton::Offered { handoff } => *handoff,
-        Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
-            let message = "no agent is at work on this story, so none can be blocked";
-            return Err(ApiProblem::new(StatusCode::CONFLICT, "not_holder", message));
-        }
+    let at_work = run.run.branches.iter().find_map(|it| match &it.baton {
+        Baton::Held { handoff } | Baton::Offered { handoff } => Some(*handoff),
+        Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => None,
+    });
+    let Some(handoff) = at_work else {
+        let message = "no agent is at work on this story, so none can be blocked";
+        return Err(ApiProblem::new(StatusCode::CONFLICT, "not_holder", message));
     };
     let reason = message.map(Reason::parse).transpose()?;
     let document = Node::map(message.map(|it| ("reason", Node::text(it))));

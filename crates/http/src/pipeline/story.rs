@@ -4,6 +4,7 @@ use baton_api::pipeline::PipelineStory;
 use baton_core::run::{Run, RunStatus};
 use baton_store::{RunRef, StoryRow};
 
+use super::run::several_agents;
 use super::{Typed, rows};
 use crate::openapi::ReadProblems;
 use crate::params::Named;
@@ -42,6 +43,7 @@ pub(super) async fn get(
         created_at: rows::time_text(row.created_at),
         phase,
         current_agent: run.and_then(Run::current_agent).map(ToString::to_string),
+        current_agents: run.map(several_agents).unwrap_or_default(),
         passes: run.is_some_and(is_passed),
         merged: run.is_some_and(|it| it.is_merged),
         merge_commit: run.and_then(|it| it.merge_commit.as_ref()).map(ToString::to_string),

@@ -5,9 +5,10 @@ use baton_api::{
     SenderDocument,
 };
 use baton_core::command::{Command, GateAnswer};
-use baton_core::gate::{Answer, AnswerKind};
+use baton_core::gate::{Answer, AnswerKind, GateCause};
 use baton_core::names::FreeText;
 use baton_core::run::HandoffNo;
+use baton_core::shell::shell_word;
 use baton_engine::EngineError;
 use baton_views::{InboxItem, SaidPart, SenderWords, Waits};
 
@@ -81,8 +82,24 @@ async fn inbox_item(app: &RequestScope, item: InboxItem) -> Result<InboxItemDocu
         evidence: asked.evidence.iter().map(observed).collect(),
         sender: asked.sender.iter().map(sender).collect(),
         choices: choices.collect(),
+        history: history(&item),
         trail: rows(app, &item.trail).await?,
     })
+}
+
+/// Before a person grants more, they may want to see what has been tried.
+fn history(item: &InboxItem) -> Option<String> {
+    let Waits::Gate { cause, .. } = &item.why else { return None };
+    let is_limit = matches!(
+        cause,
+        GateCause::Rounds
+            | GateCause::SameFindings
+            | GateCause::Entries
+            | GateCause::RunLimit
+            | GateCause::Delegations
+            | GateCause::Releases
+    );
+    is_limit.then(|| format!("baton run show {}", shell_word(item.run.run.story.as_str())))
 }
 
 fn sender(it: &SenderWords) -> SenderDocument {

@@ -65,9 +65,9 @@ async fn to_dos(app: &RequestScope, row: &RunRow) -> Result<Vec<ToDo>, EngineErr
         words: None,
         command,
     };
-    let stopping = row.run.gate();
+    let stopping = row.run.gates().filter(|(_, gate)| gate.kind != GateKind::Advisory);
     let advisory = row.run.gates().filter(|(_, gate)| gate.kind == GateKind::Advisory);
-    for (handoff, gate) in stopping.into_iter().chain(advisory) {
+    for (handoff, gate) in stopping.chain(advisory) {
         let command = answer_command(&format!("{name}/{}", handoff.no), gate.choices());
         found.push((to_do(Some(handoff), sentence(gate), command), gate.reason));
     }
@@ -77,19 +77,22 @@ async fn to_dos(app: &RequestScope, row: &RunRow) -> Result<Vec<ToDo>, EngineErr
         let command = format!("baton answer {name}/{} --comment TEXT", question.no);
         found.push((to_do(Some(question), why, command), question.asks));
     }
-    match row.run.baton() {
-        Baton::Loose { at, .. } => {
-            let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
-            found.push((
-                to_do(
+    let batons = row.run.branches.iter().map(|it| &it.baton);
+    for baton in batons {
+        match baton {
+            Baton::Loose { at, .. } => {
+                let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
+                found.push((
+                    to_do(
+                        None,
+                        format!("the baton lies loose at {at}: no agent has the work"),
+                        command,
+                    ),
                     None,
-                    format!("the baton lies loose at {at}: no agent has the work"),
-                    command,
-                ),
-                None,
-            ));
+                ));
+            }
+            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {}
         }
-        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {}
     }
     let texts = app.read().texts(row.run.id, found.iter().filter_map(|(_, id)| *id)).await?;
     let with_words = |(to_do, id): (ToDo, Option<ContentId>)| {

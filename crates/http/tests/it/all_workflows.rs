@@ -13,8 +13,7 @@ use crate::world::{Client, JSON, world};
 const WORKFLOWS: [&str; 5] =
     ["story-pipeline", "issue-to-merge", "feature-phases", "bmad-delivery", "gated-project"];
 
-/// As many as the machine has time for here; the number is the only thing to raise.
-const N_RUNS: u64 = 100;
+const N_RUNS: u64 = 1_000;
 /// Commands of one run: each moves it, so more would go in circles.
 const MOST_MOVES: usize = 120;
 
@@ -30,7 +29,7 @@ impl Draw {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hundred_runs_of_all_workflows_at_once_end_as_the_rules_say() {
+async fn a_thousand_runs_of_all_workflows_at_once_end_as_the_rules_say() {
     let world = world().await;
     // Connections at once: more only wait for each other.
     let room = Arc::new(Semaphore::new(16));
@@ -47,7 +46,7 @@ async fn a_hundred_runs_of_all_workflows_at_once_end_as_the_rules_say() {
         *ends.entry(run.await.unwrap()).or_default() += 1;
     }
     assert_eq!(ends.values().sum::<u32>(), N_RUNS as u32, "{ends:?}");
-    assert!(ends.get("completed").is_some_and(|it| *it > 20), "{ends:?}");
+    assert!(ends.get("completed").is_some_and(|it| *it > 200), "{ends:?}");
     assert!(!ends.contains_key("stuck"), "{ends:?}");
     let dir = world.stop().await;
     let store = SqliteStore::open(dir.path()).unwrap();

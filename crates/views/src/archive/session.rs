@@ -28,9 +28,10 @@ pub(super) fn session(history: &History) -> String {
         (Some(ended), _) => {
             let _ = writeln!(page, "- Ended: {ended:.0}");
         }
-        (None, Some(agent)) => {
+        (None, Some(_)) => {
             let phase = escaped(run.phase(&history.workflow));
-            let _ = writeln!(page, "- With: {agent}, {phase}");
+            let agents: Vec<&str> = run.current_agents().map(|it| it.as_str()).collect();
+            let _ = writeln!(page, "- With: {}, {phase}", agents.join(" and "));
         }
         (None, None) => {}
     }

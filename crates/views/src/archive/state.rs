@@ -23,6 +23,10 @@ pub(super) fn state(history: &History, most: usize) -> Node {
         ("movedAt", Node::text(run.moved_at.to_string())),
         ("handoffs", Node::List(handoffs)),
     ];
+    let agents: Vec<Node> = run.current_agents().map(|it| Node::text(it.as_str())).collect();
+    if run.fork.is_some() {
+        members.push(("currentAgents", Node::List(agents)));
+    }
     if n_left_out > 0 {
         members.push(("handoffsLeftOut", Node::count(n_left_out as u64)));
     }

@@ -82,6 +82,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
             sent(gate.package, by).into_iter().collect()
         }
         GateCause::Entries
+        | GateCause::RunLimit
         | GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable
@@ -91,7 +92,6 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         | GateCause::Declared
         | GateCause::Checks
         | GateCause::NoProgress
-        | GateCause::RunLimit
         | GateCause::Confidence
         | GateCause::Escalation => sent(gate.package, asker).into_iter().collect(),
     }

@@ -54,6 +54,10 @@ pub(super) struct Brief {
     pub(super) people: Vec<PersonAnswer>,
     /// Earlier results of delegates.
     pub(super) brought: Vec<DelegateResult>,
+    /// What each branch brought, where the work of several has joined.
+    pub(super) joined: Vec<DelegateResult>,
+    /// What these branches had been given.
+    pub(super) forked: Option<Parcel>,
     /// The rejects on the edge of this work, oldest first.
     pub(super) rounds: Vec<Round>,
     /// How many rounds the workflow allows before a person is asked.

@@ -128,6 +128,8 @@ fn texts(brief: &Brief) -> Value {
         sender_input => brief.sender_input.as_ref().map(parcel),
         discoveries => brief.discoveries.clone(),
         brought => brief.brought.iter().map(brought).collect::<Vec<_>>(),
+        joined => brief.joined.iter().map(brought).collect::<Vec<_>>(),
+        forked => brief.forked.as_ref().map(parcel),
         exchanges => brief.exchanges.iter().map(exchange).collect::<Vec<_>>(),
         blockers => brief.blockers.iter().map(blocker).collect::<Vec<_>>(),
         failed => brief.failed.as_ref().map(failed),

@@ -78,7 +78,7 @@ impl Views<'_> {
 /// What the receiver continues with after accepting, where that is not the handoff itself.
 fn caller_behind(open: &Handoff, run: &baton_core::run::Run) -> Option<HandoffNo> {
     match open.kind {
-        Kind::Return => run.caller_of(open.no).map(|it| it.no),
+        Kind::Return => run.caller_of(open).map(|it| it.no),
         Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => None,
     }
 }

@@ -33,6 +33,7 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("workflow", "$defs.delegate", delegates::KEYS.to_vec()),
         ("workflow", "$defs.on", outcomes()),
         ("workflow", "$defs.edge", edges::KEYS.to_vec()),
+        ("workflow", "$defs.join", edges::JOIN_KEYS.to_vec()),
         ("workflow", "$defs.threshold", edges::THRESHOLD_KEYS.to_vec()),
         ("workflow", "$defs.gate", gates::KEYS.to_vec()),
         ("workflow", "$defs.options", gates::OPTION_KEYS.to_vec()),

@@ -58,8 +58,7 @@ fn step_problems(
             problems.extend(known.missing(path, id));
             continue;
         };
-        for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place)
-        {
+        for (_, edge) in workflow.edges().filter(|(_, it)| it.leads_to(&place)) {
             let given = edge.contract.as_ref();
             problems.extend(given.and_then(|it| not_accepted(&path, origin, file, it)));
         }

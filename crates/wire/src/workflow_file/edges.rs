@@ -3,7 +3,7 @@
 use baton_core::document::Number;
 use baton_core::names::{AgentId, NameError, StepId};
 use baton_core::outcome::Outcome;
-use baton_core::workflow::{ApprovalThreshold, Edge, Mode, Target};
+use baton_core::workflow::{ApprovalThreshold, Edge, FanOut, JoinNeed, Mode, Target};
 
 use super::{PROFILES, count, gates, score};
 use crate::fields::{FieldAt, Fields};
@@ -13,6 +13,7 @@ use crate::suggest::did_you_mean;
 
 pub(crate) const KEYS: &[&str] = &[
     "to",
+    "join",
     "back",
     "contract",
     "profile",
@@ -23,6 +24,9 @@ pub(crate) const KEYS: &[&str] = &[
     "ask_in",
     "ask_below",
 ];
+pub(crate) const JOIN_KEYS: &[&str] = &["at", "need"];
+/// Beside a number.
+pub(crate) const NEEDS: &[(&str, JoinNeed)] = &[("all", JoinNeed::All), ("any", JoinNeed::Any)];
 pub(crate) const THRESHOLD_KEYS: &[&str] = &["field", "value"];
 /// Where a run is autonomous, no edge asks because of its mode.
 pub(crate) const ASKING_MODES: &[(&str, Mode)] =
@@ -87,7 +91,7 @@ fn edge(
         return Some(Edge::plain(on, to));
     }
     let fields = Fields::open(field, known, problems)?;
-    let to = fields.required("to", problems).and_then(|it| it.parsed(target, problems));
+    let (to, fan_out) = targets(&fields, known, problems);
     let is_back = fields.get("back").and_then(|it| it.bool(problems)).unwrap_or(false);
     let contract = fields.get("contract").and_then(|it| it.line(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
@@ -103,6 +107,7 @@ fn edge(
     let threshold = fields.get("ask_below").filter(|_| known.contains(&"ask_below"));
     let threshold = threshold.and_then(|it| ask_below(&it, problems));
     Some(Edge {
+        fan_out,
         is_back,
         contract,
         profile,
@@ -114,6 +119,66 @@ fn edge(
         threshold,
         ..Edge::plain(on, to?)
     })
+}
+
+/// `to`: a step, or a list of steps, to which the work goes at once; then `join` says where it joins.
+fn targets(
+    fields: &Fields<'_>,
+    known: &[&str],
+    problems: &mut Problems,
+) -> (Option<Target>, Option<FanOut>) {
+    let Some(to) = fields.required("to", problems) else { return (None, None) };
+    let join = fields.get("join").filter(|_| known.contains(&"join"));
+    if !to.is_list() {
+        if let Some(join) = join {
+            let message = "joins branches, and this edge goes to one step; write `to: [a, b]`, or \
+                           leave `join` out";
+            join.problem("join_without_fan_out", message, problems);
+        }
+        return (to.parsed(target, problems), None);
+    }
+    if !known.contains(&"join") {
+        let message = "a run starts at one step; let that step fan out";
+        to.problem("fan_out_at_start", message, problems);
+        return (None, None);
+    }
+    let items = to.items();
+    if items.len() < 2 {
+        let message = "goes to several steps at once; name two or more, or write one without `[ ]`";
+        to.problem("one_branch", message, problems);
+    }
+    let branches: Vec<StepId> =
+        items.iter().filter_map(|it| it.parsed(StepId::parse, problems)).collect();
+    let Some(join) = join else {
+        let message = "goes to several steps at once; say where their work joins: `join: STEP`";
+        to.problem("fan_out_without_join", message, problems);
+        return (branches.into_iter().next().map(Target::Step), None);
+    };
+    let join = join_of(&join, problems);
+    let first = branches.first().cloned().map(Target::Step);
+    let fan_out = join.map(|(join, need)| FanOut { branches, join, need });
+    (first, fan_out)
+}
+
+/// A step, at which all branches join, or a map with details.
+fn join_of(field: &FieldAt<'_>, problems: &mut Problems) -> Option<(StepId, JoinNeed)> {
+    if field.node.scalar_text().is_some() {
+        return Some((field.parsed(StepId::parse, problems)?, JoinNeed::All));
+    }
+    let fields = Fields::open(field, JOIN_KEYS, problems)?;
+    let at = fields.required("at", problems).and_then(|it| it.parsed(StepId::parse, problems));
+    let need = fields.get("need").and_then(|it| need(&it, problems));
+    Some((at?, need.unwrap_or(JoinNeed::All)))
+}
+
+/// `all`, `any`, or how many.
+fn need(field: &FieldAt<'_>, problems: &mut Problems) -> Option<JoinNeed> {
+    let word = field.scalar(problems)?;
+    if word.bytes().all(|it| it.is_ascii_digit()) {
+        let n = field.whole_number(1..=100, problems)?;
+        return u16::try_from(n).ok().map(JoinNeed::AtLeast);
+    }
+    field.choice(NEEDS, problems)
 }
 
 /// A mode, or a list of them.

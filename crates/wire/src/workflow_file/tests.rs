@@ -14,6 +14,7 @@ use super::*;
 
 mod agents;
 mod asked;
+mod branches;
 mod ways;
 
 use asked::{full_routing, threshold};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use baton_core::contract::ContractRule;
-use baton_core::workflow::{BlockerRouting, Step, Target, Workflow};
+use baton_core::workflow::{BlockerRouting, Edge, Step, Target, Workflow};
 
 use crate::show;
 
@@ -66,7 +66,7 @@ fn step_section(page: &mut String, workflow: &Workflow, step: &Step) {
             page,
             "| {} | {}{back} | {contract} | {} |",
             edge.on.name(),
-            target(&edge.to),
+            target(edge),
             cell(&show::asks(edge))
         );
     }
@@ -102,10 +102,11 @@ fn rule_row(page: &mut String, strength: &str, rule: &ContractRule) {
     let _ = writeln!(page, "| {strength} | {} | {is} | {about} |", fields.join(" or "));
 }
 
-fn target(target: &Target) -> String {
-    match target {
-        Target::Step(id) => format!("`{id}`"),
-        Target::Complete => "the end".to_owned(),
+fn target(edge: &Edge) -> String {
+    match (&edge.fan_out, &edge.to) {
+        (Some(_), _) => format!("at once: {}", edge.leads_in_words()),
+        (None, Target::Step(id)) => format!("`{id}`"),
+        (None, Target::Complete) => "the end".to_owned(),
     }
 }
 

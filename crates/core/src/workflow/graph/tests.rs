@@ -9,8 +9,8 @@ use crate::hash::Hash;
 use crate::names::{AgentId, StepId, WorkflowName};
 use crate::outcome::Outcome;
 use crate::workflow::{
-    BlockerRouting, Edge, EdgeGate, LazyGraph, Limits, Place, RejectRule, Step, StepLimits, Target,
-    Workflow,
+    BlockerRouting, Edge, EdgeGate, FanOut, JoinNeed, LazyGraph, Limits, Place, RejectRule, Step,
+    StepLimits, Target, Workflow,
 };
 use jiff::SignedDuration;
 
@@ -384,4 +384,59 @@ proptest! {
             prop_assert_eq!(is_open, all.is_empty() && sets.is_empty(), "{}", step.id);
         }
     }
+}
+
+/// `f` fans out to `a`, `b` and `c`, each of which has a gate on its way to the join `j`.
+fn fanned(need: JoinNeed) -> Workflow {
+    let mut workflow = workflow(".>f f>a a!j b!j c>d d!j j>$");
+    let branches = vec![id("a"), id("b"), id("c")];
+    let fan_out = FanOut { branches, join: id("j"), need };
+    let source = workflow.steps.iter_mut().find(|it| it.id == id("f")).unwrap();
+    source.edges[0].fan_out = Some(fan_out);
+    workflow.clone()
+}
+
+#[test]
+fn before_a_join_are_the_gates_of_as_many_branches_as_have_to_arrive() {
+    for (need, n_before, n_missing) in
+        [(JoinNeed::All, 3, 3), (JoinNeed::AtLeast(2), 0, 2), (JoinNeed::Any, 0, 1)]
+    {
+        let workflow = fanned(need);
+        let graph = workflow.graph();
+        assert_eq!(graph.gates_before(&id("j")).len(), n_before, "{need:?}");
+        assert_eq!(graph.gates_before_end().len(), n_before, "{need:?}");
+        assert_eq!(graph.missing(&id("j"), &[]).len(), n_missing, "{need:?}");
+        // Each branch passed makes it one less, until it is open.
+        let mut passed = Vec::new();
+        for gate in graph.gates().to_vec() {
+            passed.push(gate);
+            let missing = graph.missing(&id("j"), &passed).len();
+            assert_eq!(missing, n_missing.saturating_sub(passed.len()), "{need:?}");
+        }
+        // A branch itself is behind none of them, and has its own to pass on its way to the join.
+        for first in ["a", "b", "c"].map(id) {
+            assert!(graph.gates_before(&first).is_empty(), "{need:?}");
+            assert_eq!(graph.missing_to_join(&first, &[]).len(), 1, "{need:?}");
+        }
+        let is_all = need == JoinNeed::All;
+        assert_eq!(graph.is_always_before(&id("a"), &id("j")), is_all, "{need:?}");
+        assert!(graph.is_always_before(&id("f"), &id("j")), "{need:?}");
+        assert!(!graph.is_always_before(&id("j"), &id("j")), "{need:?}");
+        assert!(graph.is_always_before(&id("c"), &id("d")), "{need:?}");
+    }
+}
+
+#[test]
+fn parallel_gates_of_branches_of_which_one_arrives_are_a_set() {
+    let workflow = fanned(JoinNeed::Any);
+    let sets = workflow.graph().gate_sets_before(&id("j"));
+    assert_eq!(sets.iter().map(Vec::len).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn a_branch_has_its_steps_and_no_others() {
+    let workflow = fanned(JoinNeed::All);
+    let branch = |step: &str| workflow.branch_of(&id(step)).map(|(_, no)| no);
+    let branches = ["f", "a", "b", "c", "d", "j"].map(branch);
+    assert_eq!(branches, [None, Some(1), Some(2), Some(3), Some(3), None]);
 }

@@ -62,11 +62,16 @@ impl Habit {
         workflow: &Workflow,
         run: &Run,
     ) -> Option<Command> {
-        if let Baton::Loose { .. } = run.baton() {
+        let branches: Vec<u16> = run.branches.iter().map(|it| it.no).collect();
+        let branch = match branches[..] {
+            [only] => only,
+            _ => *dice.one_of(&branches)?,
+        };
+        if let Baton::Loose { .. } = run.baton_in(branch) {
             return (self == Self::GoOn).then(|| take_up(dice, workflow));
         }
-        let current = run.current()?;
-        let question = run.questions().next();
+        let current = run.current_in(branch)?;
+        let question = run.questions().find(|it| it.branch == branch);
         match self {
             Self::Accept => Some(accept(question.unwrap_or(current))),
             Self::Release => Some(release(question.unwrap_or(current))),

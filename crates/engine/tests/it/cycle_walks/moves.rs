@@ -25,13 +25,23 @@ pub(super) fn draw(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Option<Co
     if run.is_finished() {
         return None;
     }
-    if let Some((row, gate)) = run.gate() {
+    let blocking = |branch: u16| {
+        run.gates().find(|(row, gate)| row.branch == branch && gate.kind != GateKind::Advisory)
+    };
+    // A branch that waits for a person does not keep the others from moving.
+    let waits = |it: &u16| blocking(*it).is_some_and(|(_, gate)| gate.kind == GateKind::Blocking);
+    let movable: Vec<u16> = run.branches.iter().map(|it| it.no).filter(|it| !waits(it)).collect();
+    let branch = match movable[..] {
+        [only] => only,
+        _ => *dice.one_of(&movable)?,
+    };
+    if let Some((row, _)) = blocking(branch) {
         // Another system's checks open such a gate: no person has to.
         let (handoff, check) = (row.no, CheckName::parse(CHECK).unwrap());
         let record = Record { handoff, check, verdict: Verdict::Passed, detail: None };
-        return (gate.kind == GateKind::Automatic).then_some(Command::Record(record));
+        return Some(Command::Record(record));
     }
-    match (run.baton(), run.current()) {
+    match (run.baton_in(branch), run.current_in(branch)) {
         (Baton::Loose { .. }, _) => Some(take_up(dice, workflow)),
         (_, Some(current)) => Some(act(dice, workflow, run, current)),
         (_, None) => None,
@@ -44,7 +54,7 @@ pub(super) fn take_up(dice: &mut Dice, workflow: &Workflow) -> Command {
         workflow.edges().filter(|(place, _)| *place != Place::Orchestrator).collect();
     let (place, edge) = dice.one_of(&edges).unwrap();
     let from = one_at(dice, workflow, place);
-    let to = one_at(dice, workflow, &Workflow::target_place(&edge.to));
+    let to = one_along(dice, workflow, edge);
     Command::Create(Create { outcome: Some(edge.on), ..create(from, to, parcel(dice)) })
 }
 
@@ -62,8 +72,9 @@ fn act(dice: &mut Dice, workflow: &Workflow, run: &Run, current: &Handoff) -> Co
         18..22 if is_pending => {
             // The same sender thinks of another receiver.
             let edges = workflow.edges_from(&current.from.place);
-            let to = edges.get(dice.below(edges.len())).map(|it| Workflow::target_place(&it.to));
-            let to = to.map_or_else(AgentId::orchestrator, |it| one_at(dice, workflow, &it));
+            let edge = edges.get(dice.below(edges.len()));
+            let to = edge.map(|it| one_along(dice, workflow, it));
+            let to = to.unwrap_or_else(AgentId::orchestrator);
             // To say it better to the same one is no new handoff of the work.
             let supersedes = Some(handoff).filter(|_| to != current.to.agent);
             let from = current.from.agent.clone();
@@ -72,7 +83,7 @@ fn act(dice: &mut Dice, workflow: &Workflow, run: &Run, current: &Handoff) -> Co
         22..32 => {
             Command::Reject(Reject { handoff, by: None, reason: reason("not so"), fence: None })
         }
-        32..42 if run.frames.len() < 2 => {
+        32..42 if run.frames_in(current.branch).count() < 2 => {
             let to = agent(AGENTS[dice.below(AGENTS.len())]);
             let part = create(current.to.agent.clone(), to, parcel(dice));
             Command::Create(Create { way: Some(Way::Delegation), ..part })
@@ -99,7 +110,7 @@ pub(super) fn along(
     if edge.is_some_and(|it| it.to == Target::Complete) && dice.chance(60) {
         edge = edges.last();
     }
-    let to = edge.map(|it| one_at(dice, workflow, &Workflow::target_place(&it.to)));
+    let to = edge.map(|it| one_along(dice, workflow, it));
     finish(dice, current, outcome, to)
 }
 
@@ -134,6 +145,11 @@ pub(super) fn create(from: AgentId, to: AgentId, package: Package) -> Create {
         token: None,
         profile: Profile::Lenient,
     }
+}
+
+fn one_along(dice: &mut Dice, workflow: &Workflow, edge: &Edge) -> AgentId {
+    let agents = workflow.agents_along(edge);
+    agents[dice.below(agents.len())].clone()
 }
 
 fn one_at(dice: &mut Dice, workflow: &Workflow, place: &Place) -> AgentId {

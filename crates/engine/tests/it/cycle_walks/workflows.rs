@@ -16,6 +16,51 @@ pub(super) fn drawn(dice: &mut Dice) -> Workflow {
     workflow_file::parse(&text).unwrap_or_else(|problems| panic!("{problems:?}\n{text}"))
 }
 
+/// As [`drawn`], with a fan-out from one of its steps, whose branches join at the next.
+pub(super) fn fanned(dice: &mut Dice) -> Workflow {
+    let text = text(dice);
+    let n_steps = text.matches("\n    on:\n").count();
+    let n = dice.below(n_steps - 1);
+    let join = format!("s{}", n + 1);
+    let need = ["all", "any", "1", "2"][dice.below(4)];
+    let (gate, rounds) = (blocking_gate(dice), rounds_of(dice));
+    let fan_out = format!(
+        "{{ to: [left, right, third], join: {{ at: {join}, need: {need} }}{gate}{rounds} }}"
+    );
+    let own = text.split(&format!("\n  s{n}:\n")).nth(1).unwrap();
+    let success = own.lines().find(|it| it.trim_start().starts_with("success: ")).unwrap();
+    let before = text.find(own).unwrap();
+    let (head, tail) = text.split_at(before);
+    let tail = tail.replacen(success, &format!("      success: {fan_out}"), 1);
+    let mut text = format!("{head}{tail}");
+    for (id, next) in [("left", "more"), ("more", &*join), ("right", &*join), ("third", &*join)] {
+        text += &format!("  {id}:\n    agents: [{}]\n", agents(dice));
+        if dice.chance(20) {
+            text += "    reject: never\n";
+        }
+        if dice.chance(30) {
+            text += "    optional: true\n";
+        }
+        text += &format!("    delegations: {}\n", 1 + dice.below(2));
+        let gate = blocking_gate(dice);
+        text += &format!("    on:\n      success: {{ to: {next}{gate} }}\n");
+        if dice.chance(70) {
+            let to = if dice.chance(50) { id } else { &join };
+            let back = if to == id && dice.chance(30) { ", back: true" } else { "" };
+            text += &format!("      failure: {{ to: {to}{back} }}\n");
+        }
+    }
+    workflow_file::parse(&text).unwrap_or_else(|problems| panic!("{problems:?}\n{text}"))
+}
+
+fn blocking_gate(dice: &mut Dice) -> &'static str {
+    match dice.below(10) {
+        0 => ", gate: blocking",
+        1 | 2 => ", gate: { type: automatic, name: proofs, checks: [tests] }",
+        _ => "",
+    }
+}
+
 fn text(dice: &mut Dice) -> String {
     let n_steps = 2 + dice.below(3);
     let (rounds, retries) = (1 + dice.below(2), dice.below(2));

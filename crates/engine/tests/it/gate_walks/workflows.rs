@@ -37,6 +37,7 @@ pub(super) fn all() -> Vec<Workflow> {
     let n_drawn = 200;
     let supervised = |it: String| parsed(&it).in_mode(Mode::Supervised);
     let mut all: Vec<Workflow> = drawn.map(supervised).collect();
+    all.extend((0..100).map(|seed| supervised(fanned(&mut Dice::new(1000 + seed)))));
     for n in 0..n_drawn {
         all.push(fixed[n % 2].clone());
     }
@@ -87,6 +88,39 @@ fn drawn(dice: &mut Dice) -> String {
         }
     }
     file
+}
+
+/// A chain as [`drawn`], with a fan-out in the place of one way on good work.
+fn fanned(dice: &mut Dice) -> String {
+    let text = drawn(dice);
+    let n_steps = text.matches("\n    on:\n").count();
+    let n = dice.below(n_steps - 1);
+    let join = format!("s{}", n + 1);
+    let need = ["all", "any", "2", "all"][dice.below(4)];
+    let gate_before = gate_that_holds(dice, 30);
+    let fan_out = format!(
+        "{{ to: [left, right, third], join: {{ at: {join}, need: {need} }}{gate_before} }}"
+    );
+    let (head, own) = text.split_once(&format!("\n  s{n}:\n")).unwrap();
+    let success = own.lines().find(|it| it.trim_start().starts_with("success: ")).unwrap();
+    let own = own.replacen(success, &format!("      success: {fan_out}"), 1);
+    let mut text = format!("{head}\n  s{n}:\n{own}");
+    for (id, next) in [("left", "more"), ("more", &*join), ("right", &*join), ("third", &*join)] {
+        let who = dice.one_of(&AGENTS[11..]).unwrap();
+        let then = ["loose", "return", "ask"][dice.below(3)];
+        text += &format!("  {id}:\n    agent: {who}\n    delegates: [helper]\n");
+        text += &format!("    expire_after: 5m\n    on_expire: {then}\n    on:\n");
+        text += &format!("      success: {{ to: {next}{} }}\n", gate_that_holds(dice, 60));
+        if dice.chance(40) {
+            text += &format!("      failure: {{ to: {join}{} }}\n", gate_that_holds(dice, 60));
+        }
+    }
+    text
+}
+
+/// A fan-out and a join have no advisory gate.
+fn gate_that_holds(dice: &mut Dice, percent: usize) -> String {
+    gate(dice, percent, true)
 }
 
 fn success(dice: &mut Dice, n: usize, n_steps: usize) -> String {

@@ -138,14 +138,17 @@ pub(super) fn gates_wait_for_people(act: &Act, before: &Run, after: &Run) {
 pub(super) fn counters_only_grow(act: &Act, before: &Run, after: &Run) {
     let is_answer = matches!(act.what, What::On(Order::Answer(_)));
     for (edge, rounds) in before.all_rounds() {
-        let now = after.rounds(edge).expect("rounds are never forgotten");
+        let now = after.rounds(rounds.branch, edge).expect("rounds are never forgotten");
         assert!(now.n >= rounds.n, "{act:?}: {rounds:?}, then {now:?}");
         let may_change = is_answer && now.n_extra >= rounds.n_extra;
         assert!(may_change || now.n_extra == rounds.n_extra, "{act:?}: {rounds:?}, then {now:?}");
     }
     for counter in before.counters.iter().filter(|_| !is_answer) {
         if let CounterScope::Entries(step) = &counter.scope {
-            assert!(after.entries(step) >= counter.n, "{act:?}: {counter:?} is forgotten");
+            assert!(
+                after.entries(counter.branch, step) >= counter.n,
+                "{act:?}: {counter:?} is forgotten"
+            );
         }
     }
     for handoff in &before.handoffs {

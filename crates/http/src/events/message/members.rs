@@ -1,9 +1,9 @@
 //! The members of a message, for each family of events, and how long a text in it may be.
 
 use baton_core::document::Node;
-use baton_core::event::{GateEvent, LeaseEvent, RunEvent};
+use baton_core::event::{BranchEvent, GateEvent, LeaseEvent, RunEvent};
 use baton_core::gate::GateEdge;
-use baton_core::names::{AgentId, CommitId, Principal};
+use baton_core::names::{AgentId, CommitId, Principal, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::registry::Agents;
 use baton_core::run::{EdgeKey, RunStatus};
@@ -65,8 +65,34 @@ pub(super) fn gate(event: &GateEvent, handoff: (&'static str, Node)) -> NamedMem
         }
         GateEvent::Passed { edge, .. } => ("GATE_PASSED", ends(edge)),
         GateEvent::Waived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
-        GateEvent::Lost { gates } => ("GATE_LOST", gates_of(gates, None)),
-        GateEvent::Carried { gates } => ("GATE_CARRIED", gates_of(gates, None)),
+        GateEvent::Lost { gates, .. } => ("GATE_LOST", gates_of(gates, None)),
+        GateEvent::Carried { gates, .. } => ("GATE_CARRIED", gates_of(gates, None)),
+    }
+}
+
+/// Steps have short names, but a fan-out may have many: they are counted.
+pub(super) fn branch(event: &BranchEvent) -> NamedMembers {
+    let step = |key, it: &StepId| (key, text(it.as_str()));
+    match event {
+        BranchEvent::Forked { from, firsts, join, need, .. } => {
+            let n_branches = ("branches", Node::count(firsts.len() as u64));
+            let need = ("need", Node::count((*need).into()));
+            let from = ("agent", text(from.agent.as_str()));
+            ("BRANCH_FORKED", vec![from, n_branches, need, step("join", join)])
+        }
+        BranchEvent::Arrived { branch, from, outcome, .. } => {
+            let branch = ("branch", Node::count((*branch).into()));
+            let agent = ("agent", text(from.agent.as_str()));
+            ("BRANCH_ARRIVED", vec![branch, agent, ("outcome", text(outcome.name()))])
+        }
+        BranchEvent::Cancelled { branch, first } => {
+            let branch = ("branch", Node::count((*branch).into()));
+            ("BRANCH_CANCELLED", vec![branch, step("step", first)])
+        }
+        BranchEvent::Joined { at, branches } => {
+            let n_branches = ("branches", Node::count(branches.len() as u64));
+            ("BRANCH_JOINED", vec![step("step", at), n_branches])
+        }
     }
 }
 

@@ -162,7 +162,10 @@ struct PartRequest<'a> {
 /// agent is named here.
 async fn waiting_for(app: &RequestScope, row: &HandoffRow) -> Result<AgentId, ApiProblem> {
     let run = app.read().run(&RunRef::Id(row.run)).await?;
-    Ok(run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone())
+    // If no agent waits for it, the rules refuse the command, whichever agent is named here.
+    let open = run.run.handoff(row.no);
+    let caller = open.and_then(|it| run.run.caller_of(it));
+    Ok(caller.map_or(&row.from.agent, |it| &it.to.agent).clone())
 }
 
 async fn held<T>(

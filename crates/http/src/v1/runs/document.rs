@@ -1,7 +1,10 @@
 //! A run as the native API represents it: above all, where the baton is.
 
-use baton_api::{PassedGateDocument, RunDetail, RunDocument};
-use baton_core::run::{Baton, State};
+use baton_api::{BranchDocument, PassedGateDocument, RestartDocument, RunDetail, RunDocument};
+use baton_core::names::StepId;
+use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, RunStatus, State};
+use baton_core::shell::shell_word;
+use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
 use baton_store::RunRow;
 use baton_views::PassedGate;
@@ -14,7 +17,22 @@ pub(in crate::v1) async fn run_detail(
 ) -> Result<RunDetail, EngineError> {
     let gates = app.read().passed_gates(row).await?;
     let passed_gates = gates.into_iter().map(passed_gate).collect();
-    Ok(RunDetail { run: run_document(app, row).await?, passed_gates })
+    let workflow = app.read().workflow_of(row).await?;
+    let restart = restart(&row.run, &workflow);
+    Ok(RunDetail { run: run_document(app, row).await?, passed_gates, restart })
+}
+
+/// A step of a branch is no place to begin at alone.
+fn restart(run: &Run, workflow: &Workflow) -> Option<RestartDocument> {
+    if run.status != RunStatus::Cancelled {
+        return None;
+    }
+    let is_whole = |it: &&StepId| workflow.branch_of(it).is_none();
+    let steps: Vec<&StepId> = run.visited.iter().filter(is_whole).collect();
+    let last = steps.last()?;
+    let story = shell_word(run.story.as_str());
+    let command = format!("baton run start --at {last} --reason TEXT {story}");
+    Some(RestartDocument { steps: steps.iter().map(ToString::to_string).collect(), command })
 }
 
 fn passed_gate(it: PassedGate) -> PassedGateDocument {
@@ -26,6 +44,34 @@ fn passed_gate(it: PassedGate) -> PassedGateDocument {
         by: it.by.to_string(),
         at: it.at,
     }
+}
+
+/// None for a run without a fan-out under way: its one baton is the run's.
+fn branches(run: &Run) -> Vec<BranchDocument> {
+    let Some(fork) = &run.fork else { return Vec::new() };
+    let branch = |it: &Branch| BranchDocument {
+        first: fork.first(it.no).map(ToString::to_string).unwrap_or_default(),
+        join: fork.join.to_string(),
+        baton: it.baton.place().into(),
+        current_agent: run.current_agent_in(it.no).map(ToString::to_string),
+        current_place: run.current_place_in(it.no).map(ToString::to_string),
+        current_handoff: run.current_in(it.no).map(|it| it.no.label()),
+        arrived_with: None,
+    };
+    let arrived = |it: &Arrival| BranchDocument {
+        first: fork.first(it.branch).map(ToString::to_string).unwrap_or_default(),
+        join: fork.join.to_string(),
+        baton: BatonPlace::Done.into(),
+        current_agent: None,
+        current_place: None,
+        current_handoff: None,
+        arrived_with: Some(it.handoff.label()),
+    };
+    let under_way = run.branches.iter().map(|it| (it.no, branch(it)));
+    let mut all: Vec<(u16, BranchDocument)> =
+        under_way.chain(fork.arrived.iter().map(|it| (it.branch, arrived(it)))).collect();
+    all.sort_by_key(|(no, _)| *no);
+    all.into_iter().map(|(_, it)| it).collect()
 }
 
 pub(in crate::v1) async fn run_document(
@@ -46,6 +92,8 @@ pub(in crate::v1) async fn run_document(
         status: run.status.into(),
         baton: run.baton().place().into(),
         current_agent: run.current_agent().map(ToString::to_string),
+        current_agents: run.current_agents().map(ToString::to_string).collect(),
+        branches: branches(run),
         current_place: run.current_place().map(ToString::to_string),
         current_handoff: current.map(|it| it.no.label()),
         parked_on: match run.baton() {

@@ -98,7 +98,8 @@ pub(super) fn current_step(run: &Run) -> Option<Place> {
         return None;
     }
     let asker = run.gate().map(|(_, gate)| gate.asker.place.clone());
-    let callers = run.frames.iter().rev().filter_map(|it| run.handoff(it.caller));
+    let callers = run.frames_in(run.first_branch()).rev();
+    let callers = callers.filter_map(|it| run.handoff(it.caller));
     let callers = callers.map(|it| it.to.place.clone());
     run.current_place().cloned().into_iter().chain(asker).chain(callers).find(Place::is_step)
 }

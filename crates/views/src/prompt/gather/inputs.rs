@@ -6,7 +6,8 @@ use baton_core::agent::Agent;
 use baton_core::content::{ContentId, ContentKind};
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, Event, EvidenceEvent, GateEvent, HandoffEvent, QuestionEvent, StepEvent,
+    BlockerEvent, BranchEvent, Event, EvidenceEvent, GateEvent, HandoffEvent, QuestionEvent,
+    StepEvent,
 };
 use baton_core::evidence::{self, Evidence};
 use baton_core::gate::GateCause;
@@ -52,7 +53,8 @@ pub(super) struct PromptInputs {
 impl PromptInputs {
     pub(super) fn into_brief(self) -> Brief {
         let rounds = self.rounds();
-        let extra = self.run.run.rounds(&self.open.forward).map_or(0, |it| it.n_extra);
+        let extra =
+            self.run.run.rounds(self.open.branch, &self.open.forward).map_or(0, |it| it.n_extra);
         let forward = &self.open.forward;
         let package = self.package();
         Brief {
@@ -70,6 +72,8 @@ impl PromptInputs {
             failed: self.failed(),
             people: self.people(),
             brought: self.brought(),
+            joined: self.joined(),
+            forked: self.forked_row().and_then(|it| self.parcel(it)),
             most_rounds: self.workflow.rounds_of(&forward.from, &forward.to) + extra,
             rounds,
             warnings: self.row.warnings.clone(),
@@ -95,7 +99,8 @@ impl PromptInputs {
         let packages =
             [self.package_row(), self.given_row(), self.own_last_row(), self.sender_input_row()];
         let packages = packages.into_iter().flatten();
-        let packages = packages.chain(self.brought_rows()).map(|it| it.package);
+        let joined = self.joined_rows().into_iter().map(|(it, _)| it).chain(self.forked_row());
+        let packages = packages.chain(self.brought_rows()).chain(joined).map(|it| it.package);
         let failed = self.failed_package().map(|(_, _, package)| package);
         let mut ids: Vec<ContentId> = of_rows.chain(packages).chain([failed]).flatten().collect();
         for event in &self.events {
@@ -262,7 +267,8 @@ impl PromptInputs {
 
     fn work(&self) -> WaitingWork {
         let behind = self.caller_row().unwrap_or(&self.row);
-        let caller = self.run.run.caller_of(behind.no);
+        let open = self.run.run.handoff(behind.no);
+        let caller = open.and_then(|it| self.run.run.caller_of(it));
         let caller: Option<Party> = match &behind.to.place {
             Place::Delegate(_) => caller.map(|it| it.to.clone()),
             Place::Step(_) | Place::Orchestrator | Place::Human => None,
@@ -309,7 +315,7 @@ impl PromptInputs {
         let place = &self.caller_row().unwrap_or(&self.row).to.place;
         let mut blockers: Vec<(u32, BriefBlocker)> = Vec::new();
         for event in &self.events {
-            if let Event::Blocker(BlockerEvent::Raised { blocker, handoff, by, about }) = event
+            if let Event::Blocker(BlockerEvent::Raised { blocker, handoff, by, about, .. }) = event
                 && self.find(*handoff).is_some_and(|it| it.to.place == *place)
             {
                 let (raised_by, about) = (by.clone(), self.words(*about));
@@ -416,6 +422,60 @@ impl PromptInputs {
             package: self.parcel(it),
         });
         brought.collect()
+    }
+
+    /// The handoffs that brought the work of the branches together which the receiver goes on with,
+    /// each with how its branch ended. Known by the package, which is offered again after a lost
+    /// lease or a time-out.
+    fn joined_rows(&self) -> Vec<(&HandoffRow, Outcome)> {
+        let Some(package) = self.row.package else { return Vec::new() };
+        let mut arrived: Vec<(HandoffNo, u16, Outcome)> = Vec::new();
+        let mut is_joined = false;
+        for event in &self.events {
+            match event {
+                Event::Branch(BranchEvent::Forked { .. }) => arrived.clear(),
+                Event::Branch(BranchEvent::Arrived { handoff, branch, outcome, .. }) => {
+                    arrived.push((*handoff, *branch, *outcome));
+                }
+                Event::Branch(BranchEvent::Joined { branches, .. }) => {
+                    is_joined = !branches.is_empty();
+                }
+                Event::Handoff(HandoffEvent::Created(created)) if is_joined => {
+                    if created.package == Some(package) {
+                        break;
+                    }
+                    is_joined = false;
+                }
+                _ => {}
+            }
+        }
+        if !is_joined {
+            return Vec::new();
+        }
+        arrived.sort_by_key(|(_, branch, _)| *branch);
+        let row = |no: HandoffNo| self.rows.iter().find(|it| it.no == no);
+        arrived.into_iter().filter_map(|(no, _, outcome)| Some((row(no)?, outcome))).collect()
+    }
+
+    fn joined(&self) -> Vec<DelegateResult> {
+        let joined = self.joined_rows().into_iter().map(|(row, outcome)| DelegateResult {
+            from: row.from.agent.clone(),
+            reason: self.words(row.reason),
+            outcome: Some(outcome),
+            package: self.parcel(row),
+        });
+        joined.collect()
+    }
+
+    /// The handoff whose package every branch was given.
+    fn forked_row(&self) -> Option<&HandoffRow> {
+        let (first, _) = *self.joined_rows().first()?;
+        let forked = self.events.iter().filter_map(|event| match event {
+            Event::Branch(BranchEvent::Forked { package, .. }) => Some(*package),
+            _ => None,
+        });
+        let package = forked.last()??;
+        self.rows.iter().find(|it| it.package == Some(package) && it.no < first.no)
     }
 
     /// How often this work went back on its edge.

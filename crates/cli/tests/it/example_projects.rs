@@ -1,0 +1,106 @@
+//! The projects in `examples/projects`: each is copied, and the commands of its README are typed.
+
+use std::path::Path;
+
+use crate::Project;
+
+const PROJECTS: [(&str, &str, &str); 6] = [
+    ("story-pipeline", "shop:12", "analyst"),
+    ("issue-to-merge", "acme/shop#42", "issue-manager"),
+    ("issue-to-merge-parallel", "acme/shop#42", "issue-manager"),
+    ("feature-phases", "login", "frontend-lead"),
+    ("bmad-delivery", "invoices", "product-manager"),
+    ("gated-project", "portal", "specification"),
+];
+
+fn example(name: &str) -> Project {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/projects");
+    let project = Project(tempfile::tempdir().unwrap());
+    copy(&Path::new(folder).join(name), project.path());
+    project
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir_all(&target).unwrap();
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The commands of the `sh` blocks of a README.
+fn commands(project: &Project) -> Vec<String> {
+    let page = std::fs::read_to_string(project.path().join("README.md")).unwrap();
+    let blocks = page.split("```sh\n").skip(1).filter_map(|it| it.split("```").next());
+    blocks.flat_map(str::lines).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_commands_of_every_example_project_work() {
+    for (name, story, agent) in PROJECTS {
+        let project = example(name);
+        let commands = commands(&project);
+        assert!(commands.len() >= 4, "{name}");
+        for line in commands {
+            let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+            project.ok(&words);
+        }
+        let run = project.json(&["run", "show", story]);
+        assert_eq!(
+            (&run["currentAgent"], &run["status"]),
+            (&agent.into(), &"open".into()),
+            "{name}"
+        );
+        assert!(project.run(&["verify"]).code == 0, "{name}");
+    }
+}
+
+#[test]
+fn reviewers_work_at_once_and_the_reviewer_gets_what_all_have_found() {
+    let project = example("issue-to-merge-parallel");
+    let send = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/fixtures/xml");
+        let text = std::fs::read_to_string(format!("{folder}/{name}.xml")).unwrap();
+        std::fs::write(project.path().join("sent.xml"), text).unwrap();
+        project.ok(&["handoff", "create", "--file", "sent.xml", "--profile", "lenient"]);
+    };
+    // Its implementer names the reviewer, as it does without the others.
+    send("issue-manager-to-prep-agent");
+    send("prep-agent-to-implementer-agent");
+    send("implementer-agent-to-reviewer-agent");
+    let run = project.json(&["run", "show", "owner/repo#123"]);
+    assert_eq!(run["currentAgents"], serde_json::json!(["reviewer-security", "reviewer-quality"]));
+    assert_eq!(run["branches"].as_array().unwrap().len(), 2, "{run}");
+    for (agent, words) in
+        [("reviewer-security", "no secret in sight"), ("reviewer-quality", "two tests are missing")]
+    {
+        let handoff = format!("owner/repo#123/{agent}");
+        project.ok(&["handoff", "accept", &handoff]);
+        let report = format!(r#"{{"summary": "{words}", "pr_number": 456}}"#);
+        project.ok(&[
+            "handoff",
+            "complete",
+            &handoff,
+            "--payload",
+            &report,
+            "--profile",
+            "lenient",
+        ]);
+    }
+    let run = project.json(&["run", "show", "owner/repo#123"]);
+    assert_eq!(
+        (&run["currentAgent"], &run["branches"]),
+        (&"reviewer-agent".into(), &serde_json::Value::Null),
+        "{run}"
+    );
+    let prompt = project.ok(&["prompt", "owner/repo#123"]);
+    for words in ["WHAT EACH BRANCH BROUGHT", "no secret in sight", "two tests are missing"] {
+        assert!(prompt.contains(words), "{words}: {prompt}");
+    }
+    project.ok(&["verify"]);
+}
