@@ -3,9 +3,11 @@
 
 #[cfg(test)]
 mod all_workflows;
+#[cfg(test)]
 mod archive;
 #[cfg(test)]
 mod claims;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod completion;
