@@ -214,7 +214,7 @@ pub struct EvidenceDocument {
     pub detail: Option<String>,
     /// Baton's own runner ran the check. Otherwise it is what a caller said, and decides nothing where
     /// the project has a command for the check.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_observed: bool,
     /// Of a check that a runner ran: null if it was ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -272,11 +272,11 @@ pub struct ClaimChecks {
 pub struct ReportChecks {
     pub handoff: HandoffNo,
     pub fence: u32,
-    pub results: Vec<CheckResult>,
+    pub results: Vec<RanCheck>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckResult {
+pub struct RanCheck {
     pub check: CheckName,
     pub verdict: Verdict,
     /// The command and the end of what it printed, or what was found.

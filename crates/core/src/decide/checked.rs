@@ -8,7 +8,7 @@ use super::gate::{
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
 use crate::checked_work::CheckedWork;
-use crate::command::{CheckResult, ClaimChecks, ReportChecks};
+use crate::command::{ClaimChecks, RanCheck, ReportChecks};
 use crate::content::ContentId;
 use crate::event::{ChecksEvent, EvidenceEvent, HandoffEvent, LeaseEvent};
 use crate::evidence::{Evidence, PACKAGE_CHECK, Verdict};
@@ -156,7 +156,7 @@ pub(super) fn report(draft: &mut Draft<'_>, report: &ReportChecks) -> Result<(),
         let (fence, current) = (report.fence, Some(row.fence));
         return Err(Refusal::StaleFence { handoff: row.no, fence, current });
     }
-    for CheckResult { check, verdict, detail, ran } in report.results.iter().cloned() {
+    for RanCheck { check, verdict, detail, ran } in report.results.iter().cloned() {
         // What the project does not have, its runner cannot have run.
         let is_ours = draft.ground.checks.contains(&check) || check.as_str() == PACKAGE_CHECK;
         if !is_ours {
@@ -178,7 +178,7 @@ pub(super) fn report(draft: &mut Draft<'_>, report: &ReportChecks) -> Result<(),
 }
 
 /// Hands parked work on once every check has passed, or sends it back once one has failed.
-pub(super) fn settle(draft: &mut Draft<'_>, no: HandoffNo, results: &[CheckResult]) {
+pub(super) fn settle(draft: &mut Draft<'_>, no: HandoffNo, results: &[RanCheck]) {
     let Ok((row, work)) = parked(draft, no) else { return };
     let evidence = draft.counting(&row.evidence);
     let workflow = draft.workflow();
@@ -231,7 +231,7 @@ fn send_back(
     work: &CheckedWork,
     edge: &Edge,
     failed: &[CheckName],
-    results: &[CheckResult],
+    results: &[RanCheck],
 ) {
     let reason = draft.keep(&told(work, failed, results));
     let to = work.returns_to().clone();
@@ -368,7 +368,7 @@ fn give_up(draft: &mut Draft<'_>, row: &Handoff, work: &CheckedWork, why: &str) 
 }
 
 /// What failed, in words for the sender.
-fn told(work: &CheckedWork, failed: &[CheckName], results: &[CheckResult]) -> String {
+fn told(work: &CheckedWork, failed: &[CheckName], results: &[RanCheck]) -> String {
     let worker = match &work.worker.place {
         Place::Step(_) | Place::Delegate(_) | Place::Human => format!("`{}`", work.worker.agent),
         Place::Orchestrator => "the end of the run".to_owned(),
@@ -378,11 +378,11 @@ fn told(work: &CheckedWork, failed: &[CheckName], results: &[CheckResult]) -> St
          again.",
         listed(failed)
     );
-    let mut shown: Vec<&CheckResult> =
+    let mut shown: Vec<&RanCheck> =
         results.iter().filter(|it| failed.contains(&it.check)).collect();
     shown.sort_by_key(|it| failed.iter().position(|check| *check == it.check));
     let most = MOST_TOLD_BYTES / shown.len().max(1);
-    for CheckResult { check, detail, ran, .. } in shown {
+    for RanCheck { check, detail, ran, .. } in shown {
         let end = match ran.exit_code {
             Some(code) => format!(": exit code {code} after {} ms", ran.millis),
             None => String::new(),
@@ -403,7 +403,7 @@ fn end_of(text: &str, most: usize) -> &str {
 }
 
 /// The same failures of the very same tree are no progress. Without a tree, the same output is.
-fn findings(failed: &[CheckName], results: &[CheckResult]) -> Option<Hash> {
+fn findings(failed: &[CheckName], results: &[RanCheck]) -> Option<Hash> {
     if results.is_empty() {
         return None;
     }

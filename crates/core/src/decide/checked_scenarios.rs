@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::fixture::*;
 use super::scenarios::{check, check_refused};
 use super::states::gate_on;
-use crate::command::{CheckResult, ClaimChecks, Command, Create, LeaseTime, Release, ReportChecks};
+use crate::command::{ClaimChecks, Command, Create, LeaseTime, RanCheck, Release, ReportChecks};
 use crate::event::{Event, HandoffEvent};
 use crate::evidence::{CheckRun, Verdict};
 use crate::gate::{Answer, GateCause, GateKind};
@@ -39,7 +39,7 @@ fn claim(no: u32) -> Command {
     })
 }
 
-fn result(check: &str, verdict: Verdict, tree: &str) -> CheckResult {
+fn result(check: &str, verdict: Verdict, tree: &str) -> RanCheck {
     let exit_code = Some(if verdict == Verdict::Passed { 0 } else { 101 });
     let ran = CheckRun {
         exit_code,
@@ -47,10 +47,10 @@ fn result(check: &str, verdict: Verdict, tree: &str) -> CheckResult {
         commit: CommitId::parse("abcd1234").ok(),
         tree: CommitId::parse(tree).ok(),
     };
-    CheckResult { check: name(check), verdict, detail: words("$ cargo test\nboom"), ran }
+    RanCheck { check: name(check), verdict, detail: words("$ cargo test\nboom"), ran }
 }
 
-fn report(no: u32, fence: u32, results: Vec<CheckResult>) -> Command {
+fn report(no: u32, fence: u32, results: Vec<RanCheck>) -> Command {
     Command::ReportChecks(ReportChecks { handoff: HandoffNo(no), fence, results })
 }
 

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 
 use super::fixture::*;
 use super::scenarios::{at_review, back_to_review, check};
-use crate::command::{CheckResult, ClaimChecks, Command, LeaseTime, LoseLease, ReportChecks};
+use crate::command::{ClaimChecks, Command, LeaseTime, LoseLease, RanCheck, ReportChecks};
 use crate::evidence::{CheckRun, Verdict};
 use crate::gate::{Answer, GateCause};
 use crate::hash::Hash;
@@ -68,7 +68,7 @@ fn reviewed_with(tester: &mut Tester, tree: &str) {
     tester.does(&Command::ClaimChecks(ClaimChecks { handoff, lease, can_run }));
     let (commit, tree) = (None, CommitId::parse(tree).ok());
     let ran = CheckRun { exit_code: Some(0), millis: 1, commit, tree };
-    let result = CheckResult { check: tests, verdict: Verdict::Passed, detail: words("ok"), ran };
+    let result = RanCheck { check: tests, verdict: Verdict::Passed, detail: words("ok"), ran };
     let results = vec![result];
     tester.does(&Command::ReportChecks(ReportChecks { handoff, fence: 1, results }));
     let no = tester.run.n_handoffs;

@@ -188,7 +188,7 @@ impl EventToTell<'_> {
                 let to = text(work.worker.agent.as_str());
                 ("CHECKS_REQUESTED", vec![handoff(), ("toAgent", to), ("nChecks", n_checks)])
             }
-            Event::Blocker(BlockerEvent::Raised { branch: 0, blocker: no, by, .. }) => {
+            Event::Blocker(BlockerEvent::Raised { blocker: no, by, .. }) => {
                 let by = ("by", text(by.as_str()));
                 ("BLOCKER_RAISED", vec![handoff(), ("blocker", Node::count((*no).into())), by])
             }
@@ -349,6 +349,7 @@ mod tests {
                 resets: Vec::new(),
             }),
             Event::Blocker(BlockerEvent::Raised {
+                branch: 0,
                 blocker: u32::MAX,
                 handoff,
                 by: agent,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{CheckClaim, CheckClaimRequest, CheckReport, CommandAnswer, ObservedResult};
-use baton_core::command::{CheckResult, Command, LeaseTime, ReportChecks};
+use baton_core::command::{Command, LeaseTime, RanCheck, ReportChecks};
 use baton_core::evidence::{CheckRun, MOST_CHECKS};
 use baton_core::names::{CheckName, CommitId, FreeText};
 use baton_engine::CommandResult;
@@ -98,9 +98,9 @@ pub(super) async fn report(
     on_handoff(&app, &name, &write, command).await
 }
 
-fn result(it: &ObservedResult) -> Result<CheckResult, ApiProblem> {
+fn result(it: &ObservedResult) -> Result<RanCheck, ApiProblem> {
     let commit = |id: Option<&String>| id.map(|it| CommitId::parse(it)).transpose();
-    Ok(CheckResult {
+    Ok(RanCheck {
         check: CheckName::parse(&it.check)?,
         verdict: it.verdict.0,
         detail: FreeText::parse(&it.detail)?,
