@@ -1,39 +1,16 @@
 //! The log of all runs, in commit order.
 
-use std::sync::LazyLock;
-
 use baton_core::event::replay;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Run, RunId};
 use baton_store::{EventFilter, EventRecord, Position, StoreResult, StoredEvent, Version};
 use baton_wire::event::decode;
-use rusqlite::{Connection, Row, ToSql, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::columns::{execute, hash, integer, limit, nanoseconds, number, parsed, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
 use crate::statements::Statements;
-
-/// How many events one statement inserts. Most commands have two or three.
-const MOST_AT_ONCE: usize = 4;
-
-/// The statement for each number of events. With one statement, SQLite reads and writes the last
-/// position once for all of them, which is much of what an insert costs.
-static ADD: LazyLock<[String; MOST_AT_ONCE]> =
-    LazyLock::new(|| std::array::from_fn(|index| add_sql(index + 1)));
-
-/// The columns that all events of a command share come first.
-fn add_sql(n_events: usize) -> String {
-    let rows = (0..n_events).map(|index| {
-        let [a, b, c, d, e] = std::array::from_fn(|column| column + 3 + 5 * index);
-        format!("(?1, ?2, ?{a}, ?{b}, ?{c}, ?{d}, ?{e})")
-    });
-    let rows = rows.collect::<Vec<_>>().join(", ");
-    format!(
-        "insert into events (run_number, happened_at, version, name, done_by, hash, body)
-         values {rows}"
-    )
-}
 
 /// Inserts the events of a command, which follow `version`; returns the position of the last.
 pub(crate) fn add(
@@ -43,26 +20,14 @@ pub(crate) fn add(
     at: i64,
     events: &[EventRecord],
 ) -> rusqlite::Result<Position> {
-    let mut version = integer(version.0);
-    for some in events.chunks(MOST_AT_ONCE) {
-        statements.with(&ADD[some.len() - 1], |statement| {
-            let mut column = 0;
-            let mut bind = |value: &dyn ToSql| {
-                column += 1;
-                statement.raw_bind_parameter(column, value)
-            };
-            bind(&run_number)?;
-            bind(&at)?;
-            for event in some {
-                version += 1;
-                bind(&version)?;
-                bind(&event.name)?;
-                bind(&event.by.as_str())?;
-                bind(&event.hash.0)?;
-                bind(&event.body)?;
-            }
-            statement.raw_execute()
-        })?;
+    // One at a time: for a statement that inserts several rows, SQLite first copies every page that
+    // it changes, so that it can undo a part of it.
+    let sql = "insert into events (run_number, version, happened_at, name, done_by, hash, body)
+               values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    for (version, event) in (version.0 + 1..).zip(events) {
+        let EventRecord { name, by, body, hash } = event;
+        let params = params![run_number, integer(version), at, name, by.as_str(), hash.0, body];
+        execute(statements, sql, params)?;
     }
     Ok(Position(statements.connection().last_insert_rowid().unsigned_abs()))
 }
