@@ -148,6 +148,10 @@ impl Engine {
             (None, Some(named)) => Some(agent("the receiver", named)?),
             (None, None) => None,
         };
+        if receiver.is_none() && hints.way.is_some() {
+            let why = "it names no receiver, and neither does the caller".to_owned();
+            return Err(EngineError::BadDocument { why });
+        }
         let Some(to) = receiver else {
             let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: no_end(view) })?;
             return self.end_step(caller, package, view, hints, outcome).await;

@@ -324,13 +324,18 @@ async fn a_part_of_the_work_is_delegated_returned_and_escalated_in_markdown() {
     let told = send(&world, path, MARKDOWN, &report).await.is(201);
     assert_eq!(told["handoff"]["kind"], "return", "{told}");
     assert_eq!(told["handoff"]["toAgent"], "analyst", "{told}");
-    assert_eq!(told["handoff"]["brings"], "success", "{told}");
+    let part = world.get("/api/v1/handoffs/2").await.is(200);
+    assert_eq!(part["outcome"], "success", "{part}");
     // Where the specialist has no name, there is nothing to guess.
     world.started("s2", PIPELINE).await;
     let first = world.get("/api/v1/handoffs?run=2").await.is(200)["items"][0]["number"].clone();
     world.post(&format!("/api/v1/handoffs/{first}/accept"), "").await.is(200);
     let path = format!("/api/v1/handoffs/{first}/delegate?profile=lenient");
-    send(&world, &path, MARKDOWN, PROSE).await.refuses(422, "bad_document");
+    for body in [PROSE, report.as_str()] {
+        let refused = send(&world, &path, MARKDOWN, body).await;
+        assert!(refused.status >= 400, "{}", refused.text);
+        assert!(refused.text.contains("names no receiver"), "{}", refused.text);
+    }
 }
 
 #[tokio::test]
