@@ -102,7 +102,7 @@ description: >
   there is.
 profile: strict
 limits:
-  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, expire_after: 1h, on_expire: return }
+  { rounds: 5, retries: 0, questions: 0, releases: 4, handoffs: 50, stale_after: 2h, expire_after: 1h, on_expire: return }
 domain: web
 routing:
   prefixes: { python: data }
@@ -266,6 +266,7 @@ fn every_key_is_read() {
                 retries: 0,
                 questions: 0,
                 releases: 4,
+                handoffs: Some(50),
                 expiry: Some(Expiry {
                     after: SignedDuration::from_hours(1),
                     then: OnExpire::Return,
