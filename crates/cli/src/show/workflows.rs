@@ -1,9 +1,7 @@
 //! Workflows as pages.
 
 use baton_core::contract::ContractRule;
-use baton_core::workflow::{
-    Delegate, Edge, EdgeGate, Expiry, Mode, OnExpire, Step, Target, Workflow,
-};
+use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, Mode, OnExpire, Step, Workflow};
 
 use super::{bold, dim, fields, table};
 

@@ -60,6 +60,8 @@ fn every_handoff_is_due_by_its_state_and_never_where_a_person_is_asked() {
         advisory      stale never  expires never
         automatic     stale never  expires never
         checks        stale never  expires never
+        branch        stale 10     expires 45
+        last branch   stale 60     expires never
     "#]]
     .assert_eq(&table);
 }

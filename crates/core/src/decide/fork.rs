@@ -315,10 +315,13 @@ pub(super) fn arrive(draft: &mut Draft<'_>, it: Offer) -> HandoffNo {
 
 /// Enough branches have arrived: the others end, and the work goes on as one.
 fn join(draft: &mut Draft<'_>, fork: &Fork, to: Party, follows: HandoffNo) {
-    let reason = draft.keep(&format!("The join, `{}`, goes on without it", fork.join));
     let left: Vec<u16> = draft.run.branches.iter().map(|it| it.no).collect();
-    for branch in &left {
-        cancel_branch(draft, fork, *branch, reason);
+    if !left.is_empty() {
+        // Kept only where an event names it.
+        let reason = draft.keep(&format!("The join, `{}`, goes on without it", fork.join));
+        for branch in &left {
+            cancel_branch(draft, fork, *branch, reason);
+        }
     }
     let mut arrived: Vec<&Arrival> = fork.arrived.iter().collect();
     arrived.sort_by_key(|it| it.branch);
@@ -355,7 +358,7 @@ fn cancel_branch(draft: &mut Draft<'_>, fork: &Fork, branch: u16, reason: Conten
     }
     waive_blockers(draft, branch, reason);
     let first = fork.first(branch).unwrap_or(&fork.join).clone();
-    draft.emit(BranchEvent::Cancelled { branch, first });
+    draft.emit(BranchEvent::Cancelled { branch, first, reason });
 }
 
 fn waive_blockers(draft: &mut Draft<'_>, branch: u16, why: ContentId) {

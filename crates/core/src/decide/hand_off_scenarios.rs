@@ -30,6 +30,7 @@ fn a_refusal_says_where_the_baton_is() {
         held back: `documenter` does not have the baton: HO-003 is held back for `implementer`
         parked: HO-002 is a gate and takes only an answer: continue, accept, hand_to, abort
         loose: there is no edge from `document` to `reviewer` here; from there it may go to `orchestrator` on success
+        branches: `documenter` does not have the baton: in the branch `build` `implementer` holds it with HO-002; in the branch `probe` HO-004 offers it to `estimation`
         paused: `documenter` does not have the baton: HO-002 offers it to `implementer`
         completed: the run is completed and takes no more commands; start a new one
         cancelled: the run is cancelled and takes no more commands; start a new one

@@ -32,7 +32,7 @@ event_family! {
             package: Option<ContentId>,
         },
         /// The join goes on without this branch.
-        "branch.cancelled" => Cancelled { branch: u16, first: StepId },
+        "branch.cancelled" => Cancelled { branch: u16, first: StepId, reason: ContentId },
         /// Enough branches have arrived, or an operator moved the run elsewhere: one branch goes on.
         "branch.joined" => Joined {
             at: StepId,
@@ -48,7 +48,8 @@ impl EventFamily for BranchEvent {
             Self::Forked { package, .. } | Self::Arrived { package, .. } => {
                 EventTexts { package: *package, ..EventTexts::default() }
             }
-            Self::Cancelled { .. } | Self::Joined { .. } => EventTexts::default(),
+            Self::Cancelled { reason, .. } => EventTexts::words(*reason),
+            Self::Joined { .. } => EventTexts::default(),
         }
     }
 

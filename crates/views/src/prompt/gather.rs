@@ -1,6 +1,7 @@
 //! Reads the input of a prompt: the current run, its rows, its log, and their texts.
 
 mod inputs;
+mod joined;
 mod rework;
 
 use baton_core::agent::Agent;

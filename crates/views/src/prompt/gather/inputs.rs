@@ -6,8 +6,7 @@ use baton_core::agent::Agent;
 use baton_core::content::{ContentId, ContentKind};
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, BranchEvent, Event, EvidenceEvent, GateEvent, HandoffEvent, QuestionEvent,
-    StepEvent,
+    BlockerEvent, Event, EvidenceEvent, GateEvent, HandoffEvent, QuestionEvent, StepEvent,
 };
 use baton_core::evidence::{self, Evidence};
 use baton_core::gate::GateCause;
@@ -158,7 +157,7 @@ impl PromptInputs {
         self.rows.iter().find(|it| it.no == no)
     }
 
-    fn words(&self, id: ContentId) -> UntrustedText {
+    pub(super) fn words(&self, id: ContentId) -> UntrustedText {
         self.texts.get(id).unwrap_or(LOST_TEXT).into()
     }
 
@@ -422,60 +421,6 @@ impl PromptInputs {
             package: self.parcel(it),
         });
         brought.collect()
-    }
-
-    /// The handoffs that brought the work of the branches together which the receiver goes on with,
-    /// each with how its branch ended. Known by the package, which is offered again after a lost
-    /// lease or a time-out.
-    fn joined_rows(&self) -> Vec<(&HandoffRow, Outcome)> {
-        let Some(package) = self.row.package else { return Vec::new() };
-        let mut arrived: Vec<(HandoffNo, u16, Outcome)> = Vec::new();
-        let mut is_joined = false;
-        for event in &self.events {
-            match event {
-                Event::Branch(BranchEvent::Forked { .. }) => arrived.clear(),
-                Event::Branch(BranchEvent::Arrived { handoff, branch, outcome, .. }) => {
-                    arrived.push((*handoff, *branch, *outcome));
-                }
-                Event::Branch(BranchEvent::Joined { branches, .. }) => {
-                    is_joined = !branches.is_empty();
-                }
-                Event::Handoff(HandoffEvent::Created(created)) if is_joined => {
-                    if created.package == Some(package) {
-                        break;
-                    }
-                    is_joined = false;
-                }
-                _ => {}
-            }
-        }
-        if !is_joined {
-            return Vec::new();
-        }
-        arrived.sort_by_key(|(_, branch, _)| *branch);
-        let row = |no: HandoffNo| self.rows.iter().find(|it| it.no == no);
-        arrived.into_iter().filter_map(|(no, _, outcome)| Some((row(no)?, outcome))).collect()
-    }
-
-    fn joined(&self) -> Vec<DelegateResult> {
-        let joined = self.joined_rows().into_iter().map(|(row, outcome)| DelegateResult {
-            from: row.from.agent.clone(),
-            reason: self.words(row.reason),
-            outcome: Some(outcome),
-            package: self.parcel(row),
-        });
-        joined.collect()
-    }
-
-    /// The handoff whose package every branch was given.
-    fn forked_row(&self) -> Option<&HandoffRow> {
-        let (first, _) = *self.joined_rows().first()?;
-        let forked = self.events.iter().filter_map(|event| match event {
-            Event::Branch(BranchEvent::Forked { package, .. }) => Some(*package),
-            _ => None,
-        });
-        let package = forked.last()??;
-        self.rows.iter().find(|it| it.package == Some(package) && it.no < first.no)
     }
 
     /// How often this work went back on its edge.
