@@ -104,6 +104,8 @@ impl Narrator {
             | Event::Lease(_)
             | Event::Frame(_)
             | Event::Evidence(_)
+            | Event::Checks(_)
+            | Event::Branch(_)
             | Event::Blocker(_) => {}
         }
     }

@@ -77,7 +77,7 @@ pub(super) async fn prepare(
     baton.write_atomic(PROJECT_FILE, settings.as_bytes(), FileMode::Shared)?;
     commit(&folders.project, &format!("{ASKED}{title}")).await?;
     let project = Project::find(Some(&folders.project))?;
-    let programs = Programs::of(&project.dir, &project.file.runner);
+    let programs = Programs::of(&project.dir, &project.file.runner, &project.file.checks);
     let trusted = TrustList::new(folders.state.join("baton/trusted"));
     Ok(trusted.allow(&project.dir.real_path()?, &programs)?)
 }

@@ -85,7 +85,7 @@ pub(super) fn branch(event: &BranchEvent) -> NamedMembers {
             let agent = ("agent", text(from.agent.as_str()));
             ("BRANCH_ARRIVED", vec![branch, agent, ("outcome", text(outcome.name()))])
         }
-        BranchEvent::Cancelled { branch, first } => {
+        BranchEvent::Cancelled { branch, first, .. } => {
             let branch = ("branch", Node::count((*branch).into()));
             ("BRANCH_CANCELLED", vec![branch, step("step", first)])
         }
