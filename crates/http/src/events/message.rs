@@ -354,7 +354,6 @@ mod tests {
                 handoff,
                 by: agent,
                 about: ContentId(Hash([0; 32])),
-                branch: 0,
             }),
             Event::Blocker(BlockerEvent::Waived { blocker: u32::MAX, by, why: None }),
             Event::Handoff(HandoffEvent::TimedOut { handoff, reason: None }),
