@@ -268,7 +268,6 @@ fn every_key_is_read() {
                 retries: 0,
                 questions: 0,
                 releases: 4,
-                handoffs: Some(50),
                 expiry: Some(Expiry {
                     after: SignedDuration::from_hours(1),
                     then: OnExpire::Return,
