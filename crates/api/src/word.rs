@@ -147,7 +147,7 @@ mod tests {
         check_words::<Outcome>(
             "success failure blocked needs_review needs_clarification skipped unknown",
         );
-        check_words::<Wait>("timer person");
+        check_words::<Wait>("timer person checks");
         check_words::<GateKind>("blocking advisory automatic");
         check_words::<Way>("sequential delegation escalation return");
         check_words::<Profile>("strict lenient");

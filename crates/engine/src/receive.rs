@@ -3,19 +3,22 @@
 //! A face that takes documents passes on what it knows (a run, an agent, a token); the rest is read
 //! from the document. Nothing is guessed: an ambiguous document is refused with the choices.
 
+mod statements;
+
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token, Way};
 use baton_core::contract::Profile;
 use baton_core::document::kind::DocumentKind;
 use baton_core::document::request::{PipelineRequest, RequestAction};
-use baton_core::names::{AgentId, FreeText, NameError, Reason, StoryKey, WorkflowName};
+use baton_core::names::{AgentId, FreeText, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::package::Package;
 use baton_core::problem::Problem;
 use baton_core::run::{self, Baton, HandoffNo, HandoffState};
-use baton_core::view::{Meaning, OutcomeClaim, View};
+use baton_core::view::{Meaning, View};
 use baton_store::{HandoffFilter, HandoffRef, RunRef, RunRow};
 
+use self::statements::{agent, bad, named_sender, outcome_of, reason_of};
 use crate::{Caller, CommandResult, Engine, EngineError, RunTarget};
 
 /// What the caller knows besides the document.
@@ -469,38 +472,4 @@ fn token(
 fn current_handoff(row: &RunRow, sender: Option<&AgentId>) -> Result<HandoffNo, EngineError> {
     let current = row.run.current_of(sender).map(|it| it.no);
     current.ok_or(EngineError::NothingAtHand { number: row.number })
-}
-
-/// An unknown status could mean anything, so it is not taken for a success.
-fn outcome_of(view: &View) -> Result<Option<StepOutcome>, EngineError> {
-    match &view.claim {
-        Some(OutcomeClaim { word, meaning: Meaning::Unknown }) => {
-            let known: Vec<&str> = StepOutcome::CLAIMABLE.iter().map(|it| it.name()).collect();
-            let why = format!("its status `{word}` is none of {}", known.join(", "));
-            Err(EngineError::BadDocument { why })
-        }
-        Some(claim) => Ok(claim.outcome()),
-        // An error document of the XML handoff may leave its status out.
-        None => Ok(view.error.as_ref().map(|_| StepOutcome::Failure)),
-    }
-}
-
-fn named_sender(view: &View, hints: &DocumentHints) -> Result<Option<AgentId>, EngineError> {
-    match (&view.sender, &hints.agent) {
-        (Some(named), _) => agent("the sender", named).map(Some),
-        (None, agent) => Ok(agent.clone()),
-    }
-}
-
-fn agent(side: &str, name: &str) -> Result<AgentId, EngineError> {
-    AgentId::parse(name)
-        .map_err(|error| EngineError::BadDocument { why: format!("{side}: {error}") })
-}
-
-fn reason_of(view: &View) -> Result<Option<Reason>, EngineError> {
-    view.reason.as_deref().map(Reason::parse).transpose().map_err(bad)
-}
-
-fn bad(error: NameError) -> EngineError {
-    EngineError::BadDocument { why: error.to_string() }
 }

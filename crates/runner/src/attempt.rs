@@ -1,6 +1,8 @@
 //! One attempt, from the claim to the result. Each stage is on disk before the next begins.
 
+mod ending;
 mod environment;
+mod messages;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,15 +16,16 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use self::messages::note;
 use crate::RunnerContext;
-use crate::client::{ApiFailure, FAILURE};
+use crate::client::ApiFailure;
 use crate::executor::{AttemptBrief, Executor, executor};
-use crate::process::{RunningProgram, end_orphans};
+use crate::process::RunningProgram;
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
 use crate::supervise::{Supervised, Watched, heartbeats_during, supervise};
 use crate::trust::foreign_file;
-use crate::workspace::{AgentSession, KeptChanges, WorkspaceError, WorkspaceRecord};
+use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
 /// Why an attempt did not come to a result.
 #[derive(Debug, thiserror::Error)]
@@ -310,48 +313,6 @@ impl AttemptRun {
         Ok(Ok(supervise(&context, &self.record, settings, watched, &mut self.stop).await))
     }
 
-    /// Whether the program ended because its provider refused further requests.
-    fn limited(&self) -> Option<Unavailable> {
-        let limit = self.record.report.rate_limit.as_ref()?;
-        let until = limit.until.unwrap_or_else(|| (self.context.now)() + USUAL_LIMIT);
-        let why = format!("is at its rate limit until {until}: {}", limit.message);
-        Some(Unavailable { why, limited_until: Some(until) })
-    }
-
-    /// Not waited for: the result is more urgent.
-    fn tell_usage(&self, settings: &ExecutorSettings) {
-        let report = &self.record.report;
-        let Some(used) = report.usage.sentence() else { return };
-        let denied = match report.n_denied {
-            0 => String::new(),
-            1 => "; 1 request for permission was denied".to_owned(),
-            n => format!("; {n} requests for permission were denied"),
-        };
-        let text = format!("`{}` ({}) used {used}{denied}", self.record.agent, settings.name);
-        let (context, run) = (self.context.clone(), self.record.run);
-        tokio::spawn(async move {
-            let _ = context.client.say(run, None, text).await;
-        });
-    }
-
-    /// Not waited for: the agent is at work already.
-    fn tell_start(&self, settings: &ExecutorSettings) {
-        let record = &self.record;
-        let text = format!(
-            "{} is with `{}` (executor `{}`, attempt {}). The prompt has the hash {}, the package in it {}",
-            record.label,
-            record.agent,
-            settings.name,
-            record.attempt,
-            record.prompt_hash.as_deref().unwrap_or("none"),
-            record.package_hash.as_deref().unwrap_or("none"),
-        );
-        let (context, run) = (self.context.clone(), record.run);
-        tokio::spawn(async move {
-            let _ = context.client.say(run, None, text).await;
-        });
-    }
-
     fn store_output(&self, output: &str) -> Result<(), FileError> {
         let folder = self.record.dir(&self.context.state)?;
         folder.write_atomic(OUTPUT, output.as_bytes(), FileMode::Private)
@@ -452,131 +413,6 @@ impl AttemptRun {
         }
     }
 
-    /// Ends the attempt: tells the run, keeps what was not committed, and records the end.
-    async fn finish(&mut self, result: Result<AttemptResult, AttemptFailure>) {
-        let _ = end_orphans(self.record.process, &self.record.key.token);
-        let result = match result {
-            Ok(result) => result,
-            Err(AttemptFailure::Untrusted) => {
-                AttemptResult::GivenBack(AttemptFailure::Untrusted.to_string())
-            }
-            Err(error) => AttemptResult::Failed(error.to_string()),
-        };
-        match result {
-            AttemptResult::HandedOff(_) => self.context.workspaces.forget_kept(self.record.run),
-            // Before anyone else gets the work.
-            AttemptResult::Failed(_)
-            | AttemptResult::Lost(_)
-            | AttemptResult::GivenBack(_)
-            | AttemptResult::Waiting { .. } => {
-                self.keep_session();
-                self.keep_alive(self.keep_changes()).await;
-            }
-        }
-        let text = match &result {
-            AttemptResult::HandedOff(how) => how.clone(),
-            AttemptResult::Failed(why) => {
-                self.fail(&format!("{FAILURE}{why}"), None).await;
-                format!("failed: {why}")
-            }
-            AttemptResult::Waiting { why, until } => {
-                self.fail(why, Some(*until)).await;
-                format!("waits until {until}: {why}")
-            }
-            AttemptResult::Lost(why) => format!("lost: {why}"),
-            AttemptResult::GivenBack(why) => {
-                match self.context.client.release(&self.record.key, why).await {
-                    Ok(()) => format!("given back: {why}"),
-                    Err(error) => format!("lost: {why}; {error}"),
-                }
-            }
-        };
-        self.record.result = Some(text);
-        if let Some(said) = self.said.take() {
-            // The end of what the agent said is worth a moment, and no more.
-            let _ = tokio::time::timeout(MOST_SAYING, said).await;
-        }
-        if let Err(error) = self.reach(AttemptStage::HandedOff) {
-            let error: &(dyn std::error::Error + 'static) = &error;
-            tracing::warn!(error, "the end of an attempt could not be recorded");
-        }
-    }
-
-    async fn fail(&self, reason: &str, retry_at: Option<Timestamp>) {
-        let (key, output) = (&self.record.key, self.printed());
-        if let Err(error) = self.context.client.lose(key, reason, output, retry_at).await {
-            let code = error.code().unwrap_or("unreachable").to_owned();
-            tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
-        }
-    }
-
-    /// For a program whose sandbox keeps it from committing.
-    async fn commit(&self, workspace: &WorkspaceRecord) {
-        let record = &self.record;
-        let message = format!("Work of {} on {} ({})", record.agent, record.story, record.label);
-        match self.context.workspaces.commit(workspace, &message).await {
-            Ok(Some(commit)) => {
-                self.say(format!("what `{}` changed is committed as {commit}", record.agent)).await;
-            }
-            Ok(None) => {}
-            Err(error) => {
-                self.say(format!(
-                    "what `{}` changed could not be committed: {error}",
-                    record.agent
-                ))
-                .await;
-            }
-        }
-    }
-
-    /// So that the next attempt of the same agent goes on instead of starting over.
-    fn keep_session(&self) {
-        let record = &self.record;
-        let (Some(session), Some(executor)) = (&record.report.session, &record.executor) else {
-            return;
-        };
-        let session = AgentSession {
-            agent: record.agent.clone(),
-            executor: executor.clone(),
-            session: session.clone(),
-        };
-        self.context.workspaces.keep_session(record.run, session);
-    }
-
-    /// What the agent printed, as a hash. An agent that was ended may have been about to print more,
-    /// and one that printed nothing said nothing twice.
-    fn printed(&self) -> Option<Hash> {
-        let has_ended_itself = matches!(self.record.end, Some(AgentEnd::Exited { .. }));
-        let folder = self.record.dir(&self.context.state).ok().filter(|_| has_ended_itself)?;
-        let output = folder.read(OUTPUT, MOST_OUTPUT_BYTES).ok()?;
-        (!output.trim_ascii().is_empty()).then(|| Hash::of(&output))
-    }
-
-    async fn keep_changes(&self) {
-        let Ok(Some(workspace)) = self.context.workspaces.record(self.record.run) else { return };
-        let record = &self.record;
-        let name = format!("{}-{}", record.label, record.key.fence);
-        let message =
-            format!("What attempt {} at {} left uncommitted", record.attempt, record.label);
-        match self.context.workspaces.keep_changes(&workspace, &name, &message).await {
-            Ok(Some(KeptChanges { name, commit })) => {
-                self.say(format!(
-                    "what `{}` left uncommitted is kept as commit {commit} under {name}",
-                    record.agent
-                ))
-                .await;
-            }
-            Ok(None) => {}
-            Err(error) => {
-                let error: &(dyn std::error::Error + 'static) = &error;
-                tracing::warn!(
-                    error,
-                    "what an agent left uncommitted could not be kept under a ref"
-                );
-            }
-        }
-    }
-
     async fn say(&self, text: String) {
         // What is said is not worth the work itself.
         let _ = self.context.client.say(self.record.run, None, text).await;
@@ -598,27 +434,6 @@ impl AttemptRun {
 enum ResultOrCorrection {
     Result(AttemptResult),
     Correction(RefusedDocument),
-}
-
-/// What an attempt has to know of the one before it.
-fn note(workspace: &WorkspaceRecord, session: Option<&str>) -> String {
-    let resumed = match session {
-        Some(_) => {
-            "\n\n# You were interrupted\n\nYou have begun this work already, and were ended before you handed \
-             on. What you have done is still in the folder: go on from there. Addresses and tokens above are \
-             the new ones.\n"
-        }
-        None => "",
-    };
-    format!("{resumed}{}", note_of_changes(workspace))
-}
-
-fn note_of_changes(workspace: &WorkspaceRecord) -> String {
-    let Some(KeptChanges { name, commit }) = &workspace.kept else { return String::new() };
-    format!(
-        "\n\n# An earlier attempt\n\nAn earlier attempt at this work ended before it was handed on. What it \
-         left uncommitted is still in the folder, and is kept as commit {commit} under `{name}`.\n"
-    )
 }
 
 /// Heartbeats go out four times within a lease.

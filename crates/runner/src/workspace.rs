@@ -3,6 +3,7 @@
 //! Work is never deleted: what is not committed is kept under a ref before a workspace goes.
 
 mod cleaning;
+mod contents;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,6 @@ use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use self::cleaning::INDEX;
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
 use crate::process::{ProgramSpec, end_marked, run_to_end};
@@ -272,17 +272,21 @@ impl Workspaces {
             Some(known) if known.is_ready => UnusableFolder::PutAside,
             Some(_) | None => UnusableFolder::Remove,
         };
+        let base = WorkspaceRecord { path: path.clone(), is_worktree: true, ..base };
         let branch = match self.found_worktree(&folder, &path, unusable).await? {
             Some(branch) => branch,
             None => {
-                let own = known.and_then(|it| it.branch).or_else(|| story.branch.clone());
                 let wanted = branch_name(self.settings.branch.as_deref(), story, run_number);
-                let is_own = own.is_some_and(|it| it == wanted);
-                let existing = if is_own { ExistingBranch::GoOn } else { ExistingBranch::Leave };
-                self.add_worktree(&path, &wanted, existing).await?
+                let is_the_storys = story.branch.as_ref() == Some(&wanted);
+                let (wanted, existing) = match known.and_then(|it| it.branch) {
+                    Some(own) => (own, ExistingBranch::GoOn),
+                    None if is_the_storys => (wanted, ExistingBranch::GoOn),
+                    None => (wanted, ExistingBranch::Leave),
+                };
+                self.add_worktree(&base, &wanted, existing).await?
             }
         };
-        let record = WorkspaceRecord { branch: Some(branch), path, is_worktree: true, ..base };
+        let record = WorkspaceRecord { branch: Some(branch), ..base };
         self.save(&record)?;
         Ok(record)
     }
@@ -319,16 +323,19 @@ impl Workspaces {
     /// On the wanted branch, if it is free; else on a new one with a number.
     async fn add_worktree(
         &self,
-        path: &Path,
+        record: &WorkspaceRecord,
         wanted: &str,
         existing: ExistingBranch,
     ) -> Result<String, WorkspaceError> {
+        let path = &record.path;
         let Some(head) = self.git.head().await else {
             return Err(WorkspaceError::Git("there is no commit to begin with".to_owned()));
         };
         for n in 1..=MOST_BRANCHES {
             let branch = if n == 1 { wanted.to_owned() } else { format!("{wanted}-{n}") };
             if !self.git.has_branch(&branch).await {
+                // Known to be this run's, should the runner be killed while git makes it.
+                self.save(&WorkspaceRecord { branch: Some(branch.clone()), ..record.clone() })?;
                 match self.git.add_worktree(path, &branch, &head).await {
                     Ok(()) => return Ok(branch),
                     // Where `a` is a branch, `a/b` cannot be one.
@@ -444,66 +451,6 @@ impl Workspaces {
                 Err(WorkspaceError::NoPort { first: 1024, last: u16::MAX })
             }
         }
-    }
-
-    pub(crate) fn keep_session(&self, run: Uuid, session: AgentSession) {
-        if let Ok(Some(record)) = self.record(run) {
-            // Without it the next attempt starts over.
-            let _ = self.save(&WorkspaceRecord { session: Some(session), ..record });
-        }
-    }
-
-    /// Commits what an agent has changed in its worktree, but for files that were copied there for it;
-    /// `None` where that is nothing.
-    pub(crate) async fn commit(
-        &self,
-        record: &WorkspaceRecord,
-        message: &str,
-    ) -> Result<Option<String>, WorkspaceError> {
-        let git = self.git.at(record.path.clone());
-        let is_own = record.is_worktree && git.is_top().await;
-        if !is_own || !git.stage_all(&self.settings.env_files).await? {
-            return Ok(None);
-        }
-        Ok(Some(git.commit(message).await?))
-    }
-
-    /// The commit that is checked out in a workspace, and the tree of everything in it; `None` each where
-    /// it is no repository.
-    pub(crate) async fn checked_out(
-        &self,
-        record: &WorkspaceRecord,
-    ) -> (Option<String>, Option<String>) {
-        let git = self.git.at(record.path.clone());
-        if !git.is_top().await {
-            return (None, None);
-        }
-        let tree = match self.folder(record.run).and_then(|it| Ok((it.real_path()?, it))) {
-            Ok((path, folder)) => {
-                let tree = git.tree(&path.join(INDEX)).await.ok();
-                // It is made anew each time.
-                let _ = folder.remove(INDEX);
-                tree
-            }
-            Err(_) => None,
-        };
-        (git.head().await, tree)
-    }
-
-    /// Those of the named commits that the repository of a workspace does not have.
-    pub(crate) async fn missing_commits(
-        &self,
-        record: &WorkspaceRecord,
-        commits: &[String],
-    ) -> Vec<String> {
-        let git = self.git.at(record.path.clone());
-        let mut missing = Vec::new();
-        for commit in commits {
-            if !git.has_commit(commit).await {
-                missing.push(commit.clone());
-            }
-        }
-        missing
     }
 
     /// The workspace of a run, where it has one.

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::fixture::*;
+use super::fork_scenarios::fanned;
 use super::scenarios::{check, check_refused};
 use super::states::gate_on;
 use crate::command::{ClaimChecks, Command, Create, LeaseTime, RanCheck, Release, ReportChecks};
@@ -12,7 +13,7 @@ use crate::gate::{Answer, GateCause, GateKind};
 use crate::names::{CheckName, CommitId};
 use crate::outcome::Outcome;
 use crate::run::{Baton, HandoffNo, Kind, RunStatus, Wait};
-use crate::workflow::Target;
+use crate::workflow::{JoinNeed, Target};
 
 fn name(check: &str) -> CheckName {
     CheckName::parse(check).unwrap()
@@ -362,4 +363,44 @@ fn parked_work_takes_no_other_command_but_can_be_taken_back() {
     again.completes(2, Outcome::Success, nothing());
     again.does(&goto("analyze"));
     check(&again, expect!["HO-004 orchestrator→analyst pending; offered"]);
+}
+
+/// Checked before the work fans out, and again in one of its branches, whose failure stays in it.
+#[test]
+fn checks_hold_before_a_fan_out_and_inside_a_branch() {
+    let mut workflow = fanned(JoinNeed::All);
+    workflow.steps[0].edges[0].checks = vec![name("tests")];
+    let write = workflow.steps.iter_mut().find(|it| it.id.as_str() == "write").unwrap();
+    write.edges[0].checks = vec![name("tests")];
+    let started = create("orchestrator", "analyst", story());
+    let mut tester = Tester::begun_in(workflow, &started).unwrap();
+    tester.checks = vec![name("tests")];
+    tester.accepts(1);
+    tester.completes(1, Outcome::Success, plan());
+    check(&tester, expect!["HO-002 analyst→orchestrator pending; parked"]);
+    runs(&mut tester, Verdict::Passed, "aaaa");
+    check(
+        &tester,
+        expect![
+            "HO-003 analyst→implementer pending, HO-004 analyst→documenter pending, HO-005 analyst→estimation pending; offered + offered + offered"
+        ],
+    );
+    for no in 3..=5 {
+        tester.accepts(no);
+    }
+    tester.completes(4, Outcome::Success, nothing());
+    runs(&mut tester, Verdict::Failed, "bbbb");
+    let back = tester.run.n_handoffs;
+    let returned = tester.run.handoff(HandoffNo(back)).unwrap();
+    assert_eq!((returned.to.agent.as_str(), returned.branch), ("documenter", 2));
+    hands_on_again(&mut tester);
+    runs(&mut tester, Verdict::Passed, "cccc");
+    let agents: Vec<_> = tester.run.current_agents().map(ToString::to_string).collect();
+    assert_eq!(agents, ["implementer", "estimation"], "the branch has arrived");
+    tester.completes(5, Outcome::Success, nothing());
+    tester.completes(3, Outcome::Success, nothing());
+    let no = tester.run.n_handoffs;
+    tester.accepts(no);
+    tester.completes(no, Outcome::Success, nothing());
+    assert_eq!(tester.run.current_agent().map(ToString::to_string).as_deref(), Some("reviewer"));
 }

@@ -149,8 +149,6 @@ pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<String> {
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     // Work that leaves a place was there, accepted or not.
     passed::go_back_to(draft, &work.from);
-    let on = work.offer.on.or(Some(edge.on));
-    let work = Onward { offer: Offer { on, ..work.offer }, ..work };
     if checked::is_needed(draft, edge, &work) {
         return checked::park(draft, edge, work);
     }
@@ -159,6 +157,8 @@ pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> Ha
 
 /// As [`onward`], for work whose checks have passed.
 pub(super) fn through_gate(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
+    let on = work.offer.on.or(Some(edge.on));
+    let work = Onward { offer: Offer { on, ..work.offer }, ..work };
     let is_stopped = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
     if let (Some(doubt), false) = (&work.doubt, is_stopped) {
         let reason = match doubt {

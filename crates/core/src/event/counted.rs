@@ -2,6 +2,7 @@
 //! what that Baton counted: it lacks the fields.
 
 use super::{Created, StepEntry};
+use crate::gate::{GateCause, GateEdge};
 use crate::hash::Hash;
 use crate::names::{CommitId, StepId};
 use crate::run::{CounterScope, EdgeKey, HandoffNo, Run, RunCounter};
@@ -102,5 +103,50 @@ impl Run {
             | CounterScope::Releases(_)
             | CounterScope::WholeRun => true,
         });
+    }
+
+    /// A person's answer grants more rounds and resets the findings.
+    pub(super) fn grant(&mut self, no: HandoffNo, n_extra: u32) {
+        let Some(gate) = self.handoff(no).and_then(|it| it.gate.clone()) else { return };
+        if let Some(handoff) = gate.about.and_then(|it| self.handoff_mut(it)) {
+            handoff.n_questions = 0;
+        }
+        match gate.cause {
+            GateCause::Rounds | GateCause::SameFindings => {
+                let branch = self.branch_of(no);
+                let rounds = self.counter_mut(branch, CounterScope::Rounds(gate.forward));
+                rounds.n_extra += n_extra;
+                rounds.findings = None;
+            }
+            // Where checks failed too often, or found nothing new, on the edge itself.
+            GateCause::Checks | GateCause::NoProgress => {
+                let is_limit = gate.limit.is_some() || gate.cause == GateCause::NoProgress;
+                let edge = gate.edge.map(|GateEdge { from, to, .. }| EdgeKey { from, to });
+                let edge = edge.or((n_extra > 0).then_some(gate.forward));
+                if let Some(edge) = edge.filter(|_| is_limit) {
+                    let branch = self.branch_of(no);
+                    let rounds = self.counter_mut(branch, CounterScope::Rounds(edge));
+                    rounds.tree = None;
+                    rounds.n_extra += n_extra;
+                    rounds.findings = None;
+                }
+            }
+            GateCause::RunLimit => self.counter_mut(0, CounterScope::WholeRun).n_extra += n_extra,
+            GateCause::Delegations => self.forget_delegations(self.branch_of(no)),
+            GateCause::Entries
+            | GateCause::Failure
+            | GateCause::Unrecoverable
+            | GateCause::Blocked
+            | GateCause::NeedsClarification
+            | GateCause::NeedsReview
+            | GateCause::Declared
+            | GateCause::Confidence
+            | GateCause::Escalation
+            | GateCause::Questions
+            | GateCause::LostLease
+            | GateCause::Releases
+            | GateCause::Stalled
+            | GateCause::Expired => {}
+        }
     }
 }

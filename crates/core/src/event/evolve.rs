@@ -9,10 +9,10 @@ use super::{
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
-use crate::gate::{Gate, GateCause, GateEdge, GateKind};
+use crate::gate::{Gate, GateEdge, GateKind};
 use crate::run::{
-    Baton, Blocker, Branch, CounterScope, EdgeKey, Frame, Given, Handoff, HandoffNo, Kind,
-    Portrait, Run, RunId, RunStatus, State, Wait,
+    Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
+    RunId, RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -436,51 +436,6 @@ impl Run {
         }
     }
 
-    /// A person's answer grants more rounds and resets the findings.
-    fn grant(&mut self, no: HandoffNo, n_extra: u32) {
-        let Some(gate) = self.handoff(no).and_then(|it| it.gate.clone()) else { return };
-        if let Some(handoff) = gate.about.and_then(|it| self.handoff_mut(it)) {
-            handoff.n_questions = 0;
-        }
-        match gate.cause {
-            GateCause::Rounds | GateCause::SameFindings => {
-                let branch = self.branch_of(no);
-                let rounds = self.counter_mut(branch, CounterScope::Rounds(gate.forward));
-                rounds.n_extra += n_extra;
-                rounds.findings = None;
-            }
-            // Where checks failed too often, or found nothing new, on the edge itself.
-            GateCause::Checks | GateCause::NoProgress => {
-                let is_limit = gate.limit.is_some() || gate.cause == GateCause::NoProgress;
-                let edge = gate.edge.map(|GateEdge { from, to, .. }| EdgeKey { from, to });
-                let edge = edge.or((n_extra > 0).then_some(gate.forward));
-                if let Some(edge) = edge.filter(|_| is_limit) {
-                    let branch = self.branch_of(no);
-                    let rounds = self.counter_mut(branch, CounterScope::Rounds(edge));
-                    rounds.tree = None;
-                    rounds.n_extra += n_extra;
-                    rounds.findings = None;
-                }
-            }
-            GateCause::RunLimit => self.counter_mut(0, CounterScope::WholeRun).n_extra += n_extra,
-            GateCause::Delegations => self.forget_delegations(self.branch_of(no)),
-            GateCause::Entries
-            | GateCause::Failure
-            | GateCause::Unrecoverable
-            | GateCause::Blocked
-            | GateCause::NeedsClarification
-            | GateCause::NeedsReview
-            | GateCause::Declared
-            | GateCause::Confidence
-            | GateCause::Escalation
-            | GateCause::Questions
-            | GateCause::LostLease
-            | GateCause::Releases
-            | GateCause::Stalled
-            | GateCause::Expired => {}
-        }
-    }
-
     fn close(&mut self, no: HandoffNo) {
         self.handoffs.retain(|it| it.no != no);
         self.forget_handoff(no);
@@ -521,7 +476,7 @@ impl Run {
         self.handoff(no).map_or(0, |it| it.branch)
     }
 
-    fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {
+    pub(super) fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {
         self.handoffs.iter_mut().find(|it| it.no == no)
     }
 }

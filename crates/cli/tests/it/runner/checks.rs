@@ -220,7 +220,10 @@ fn nothing_that_a_package_names_leads_out_of_the_workspace() {
         let handoffs = workshop.handoffs("s1");
         assert!(handoffs.iter().all(|it| text(it, "toAgent") != "reviewer"), "{handoffs:#?}");
         let reasons: Vec<&str> = handoffs.iter().map(|it| text(it, "reason")).collect();
-        assert!(reasons.iter().any(|it| it.contains(why)), "{artifact:?}: {reasons:#?}");
+        // Refused when it is sent, or by the runner that looks for it.
+        let answers = written(&workshop, "answer").concat();
+        let is_told = answers.contains(why) || reasons.iter().any(|it| it.contains(why));
+        assert!(is_told, "{artifact:?}: {reasons:#?}\n{answers}");
         assert!(reasons.iter().all(|it| !it.contains("root:") && !it.contains('\u{1b}')));
     }
     // A link is not followed, and a name that no file can have is not a failure of Baton.

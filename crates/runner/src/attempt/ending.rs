@@ -1,0 +1,137 @@
+//! How an attempt ends: what it leaves is kept, and the run is told before the next one begins.
+
+use baton_core::hash::Hash;
+use jiff::Timestamp;
+
+use super::{AttemptFailure, AttemptResult, AttemptRun, MOST_OUTPUT_BYTES, MOST_SAYING};
+use crate::client::FAILURE;
+use crate::process::end_orphans;
+use crate::record::{AgentEnd, AttemptStage, OUTPUT};
+use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
+
+impl AttemptRun {
+    /// Ends the attempt: tells the run, keeps what was not committed, and records the end.
+    pub(super) async fn finish(&mut self, result: Result<AttemptResult, AttemptFailure>) {
+        let _ = end_orphans(self.record.process, &self.record.key.token);
+        let result = match result {
+            Ok(result) => result,
+            Err(AttemptFailure::Untrusted) => {
+                AttemptResult::GivenBack(AttemptFailure::Untrusted.to_string())
+            }
+            Err(error) => AttemptResult::Failed(error.to_string()),
+        };
+        match result {
+            AttemptResult::HandedOff(_) => self.context.workspaces.forget_kept(self.record.run),
+            // Before anyone else gets the work.
+            AttemptResult::Failed(_)
+            | AttemptResult::Lost(_)
+            | AttemptResult::GivenBack(_)
+            | AttemptResult::Waiting { .. } => {
+                self.keep_session();
+                self.keep_alive(self.keep_changes()).await;
+            }
+        }
+        let text = match &result {
+            AttemptResult::HandedOff(how) => how.clone(),
+            AttemptResult::Failed(why) => {
+                self.fail(&format!("{FAILURE}{why}"), None).await;
+                format!("failed: {why}")
+            }
+            AttemptResult::Waiting { why, until } => {
+                self.fail(why, Some(*until)).await;
+                format!("waits until {until}: {why}")
+            }
+            AttemptResult::Lost(why) => format!("lost: {why}"),
+            AttemptResult::GivenBack(why) => {
+                match self.context.client.release(&self.record.key, why).await {
+                    Ok(()) => format!("given back: {why}"),
+                    Err(error) => format!("lost: {why}; {error}"),
+                }
+            }
+        };
+        self.record.result = Some(text);
+        if let Some(said) = self.said.take() {
+            // The end of what the agent said is worth a moment, and no more.
+            let _ = tokio::time::timeout(MOST_SAYING, said).await;
+        }
+        if let Err(error) = self.reach(AttemptStage::HandedOff) {
+            let error: &(dyn std::error::Error + 'static) = &error;
+            tracing::warn!(error, "the end of an attempt could not be recorded");
+        }
+    }
+
+    pub(super) async fn fail(&self, reason: &str, retry_at: Option<Timestamp>) {
+        let (key, output) = (&self.record.key, self.printed());
+        if let Err(error) = self.context.client.lose(key, reason, output, retry_at).await {
+            let code = error.code().unwrap_or("unreachable").to_owned();
+            tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
+        }
+    }
+
+    /// For a program whose sandbox keeps it from committing.
+    pub(super) async fn commit(&self, workspace: &WorkspaceRecord) {
+        let record = &self.record;
+        let message = format!("Work of {} on {} ({})", record.agent, record.story, record.label);
+        match self.context.workspaces.commit(workspace, &message).await {
+            Ok(Some(commit)) => {
+                self.say(format!("what `{}` changed is committed as {commit}", record.agent)).await;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.say(format!(
+                    "what `{}` changed could not be committed: {error}",
+                    record.agent
+                ))
+                .await;
+            }
+        }
+    }
+
+    /// So that the next attempt of the same agent goes on instead of starting over.
+    pub(super) fn keep_session(&self) {
+        let record = &self.record;
+        let (Some(session), Some(executor)) = (&record.report.session, &record.executor) else {
+            return;
+        };
+        let session = AgentSession {
+            agent: record.agent.clone(),
+            executor: executor.clone(),
+            session: session.clone(),
+        };
+        self.context.workspaces.keep_session(record.run, session);
+    }
+
+    /// What the agent printed, as a hash. An agent that was ended may have been about to print more,
+    /// and one that printed nothing said nothing twice.
+    pub(super) fn printed(&self) -> Option<Hash> {
+        let has_ended_itself = matches!(self.record.end, Some(AgentEnd::Exited { .. }));
+        let folder = self.record.dir(&self.context.state).ok().filter(|_| has_ended_itself)?;
+        let output = folder.read(OUTPUT, MOST_OUTPUT_BYTES).ok()?;
+        (!output.trim_ascii().is_empty()).then(|| Hash::of(&output))
+    }
+
+    pub(super) async fn keep_changes(&self) {
+        let Ok(Some(workspace)) = self.context.workspaces.record(self.record.run) else { return };
+        let record = &self.record;
+        let name = format!("{}-{}", record.label, record.key.fence);
+        let message =
+            format!("What attempt {} at {} left uncommitted", record.attempt, record.label);
+        match self.context.workspaces.keep_changes(&workspace, &name, &message).await {
+            Ok(Some(KeptChanges { name, commit })) => {
+                self.say(format!(
+                    "what `{}` left uncommitted is kept as commit {commit} under {name}",
+                    record.agent
+                ))
+                .await;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::warn!(
+                    error,
+                    "what an agent left uncommitted could not be kept under a ref"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What an attempt says on its run, and to the agent beside its prompt.
+
+use baton_wire::project_file::runner::ExecutorSettings;
+
+use super::{AttemptRun, USUAL_LIMIT, Unavailable};
+use crate::workspace::{KeptChanges, WorkspaceRecord};
+
+impl AttemptRun {
+    /// Whether the program ended because its provider refused further requests.
+    pub(super) fn limited(&self) -> Option<Unavailable> {
+        let limit = self.record.report.rate_limit.as_ref()?;
+        let until = limit.until.unwrap_or_else(|| (self.context.now)() + USUAL_LIMIT);
+        let why = format!("is at its rate limit until {until}: {}", limit.message);
+        Some(Unavailable { why, limited_until: Some(until) })
+    }
+
+    /// Not waited for: the result is more urgent.
+    pub(super) fn tell_usage(&self, settings: &ExecutorSettings) {
+        let report = &self.record.report;
+        let Some(used) = report.usage.sentence() else { return };
+        let denied = match report.n_denied {
+            0 => String::new(),
+            1 => "; 1 request for permission was denied".to_owned(),
+            n => format!("; {n} requests for permission were denied"),
+        };
+        let text = format!("`{}` ({}) used {used}{denied}", self.record.agent, settings.name);
+        let (context, run) = (self.context.clone(), self.record.run);
+        tokio::spawn(async move {
+            let _ = context.client.say(run, None, text).await;
+        });
+    }
+
+    /// Not waited for: the agent is at work already.
+    pub(super) fn tell_start(&self, settings: &ExecutorSettings) {
+        let record = &self.record;
+        let text = format!(
+            "{} is with `{}` (executor `{}`, attempt {}). The prompt has the hash {}, the package in it {}",
+            record.label,
+            record.agent,
+            settings.name,
+            record.attempt,
+            record.prompt_hash.as_deref().unwrap_or("none"),
+            record.package_hash.as_deref().unwrap_or("none"),
+        );
+        let (context, run) = (self.context.clone(), record.run);
+        tokio::spawn(async move {
+            let _ = context.client.say(run, None, text).await;
+        });
+    }
+}
+
+/// What an attempt has to know of the one before it.
+pub(super) fn note(workspace: &WorkspaceRecord, session: Option<&str>) -> String {
+    let resumed = match session {
+        Some(_) => {
+            "\n\n# You were interrupted\n\nYou have begun this work already, and were ended before you handed \
+             on. What you have done is still in the folder: go on from there. Addresses and tokens above are \
+             the new ones.\n"
+        }
+        None => "",
+    };
+    format!("{resumed}{}", note_of_changes(workspace))
+}
+
+fn note_of_changes(workspace: &WorkspaceRecord) -> String {
+    let Some(KeptChanges { name, commit }) = &workspace.kept else { return String::new() };
+    format!(
+        "\n\n# An earlier attempt\n\nAn earlier attempt at this work ended before it was handed on. What it \
+         left uncommitted is still in the folder, and is kept as commit {commit} under `{name}`.\n"
+    )
+}

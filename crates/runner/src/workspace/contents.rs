@@ -1,0 +1,68 @@
+//! What is in a workspace: its commits, its tree, and the conversation of its last agent.
+
+use uuid::Uuid;
+
+use super::cleaning::INDEX;
+use super::{AgentSession, WorkspaceError, WorkspaceRecord, Workspaces};
+
+impl Workspaces {
+    pub(crate) fn keep_session(&self, run: Uuid, session: AgentSession) {
+        if let Ok(Some(record)) = self.record(run) {
+            // Without it the next attempt starts over.
+            let _ = self.save(&WorkspaceRecord { session: Some(session), ..record });
+        }
+    }
+
+    /// Commits what an agent has changed in its worktree, but for files that were copied there for it;
+    /// `None` where that is nothing.
+    pub(crate) async fn commit(
+        &self,
+        record: &WorkspaceRecord,
+        message: &str,
+    ) -> Result<Option<String>, WorkspaceError> {
+        let git = self.git.at(record.path.clone());
+        let is_own = record.is_worktree && git.is_top().await;
+        if !is_own || !git.stage_all(&self.settings.env_files).await? {
+            return Ok(None);
+        }
+        Ok(Some(git.commit(message).await?))
+    }
+
+    /// The commit that is checked out in a workspace, and the tree of everything in it; `None` each where
+    /// it is no repository.
+    pub(crate) async fn checked_out(
+        &self,
+        record: &WorkspaceRecord,
+    ) -> (Option<String>, Option<String>) {
+        let git = self.git.at(record.path.clone());
+        if !git.is_top().await {
+            return (None, None);
+        }
+        let tree = match self.folder(record.run).and_then(|it| Ok((it.real_path()?, it))) {
+            Ok((path, folder)) => {
+                let tree = git.tree(&path.join(INDEX)).await.ok();
+                // It is made anew each time.
+                let _ = folder.remove(INDEX);
+                tree
+            }
+            Err(_) => None,
+        };
+        (git.head().await, tree)
+    }
+
+    /// Those of the named commits that the repository of a workspace does not have.
+    pub(crate) async fn missing_commits(
+        &self,
+        record: &WorkspaceRecord,
+        commits: &[String],
+    ) -> Vec<String> {
+        let git = self.git.at(record.path.clone());
+        let mut missing = Vec::new();
+        for commit in commits {
+            if !git.has_commit(commit).await {
+                missing.push(commit.clone());
+            }
+        }
+        missing
+    }
+}
