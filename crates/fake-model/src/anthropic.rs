@@ -23,7 +23,7 @@ pub(crate) fn conversation(request: &Value) -> Conversation {
                     text += &format!("{}\n", block["text"].as_str().unwrap_or_default());
                 }
             }
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
         }
     }
     Conversation { text, n_results, last_result, key: String::new() }

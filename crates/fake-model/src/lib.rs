@@ -1,6 +1,7 @@
 //! A model API on loopback that plays a script, so that real coding agents can be tested without a
 //! network: the messages of Anthropic, and the responses of OpenAI, as far as Claude Code and Codex use
 //! them. Only for tests.
+#![expect(clippy::expect_used, reason = "a test ends where its model cannot be started")]
 
 mod anthropic;
 mod openai;

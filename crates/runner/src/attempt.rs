@@ -23,7 +23,7 @@ use crate::executor::{AttemptBrief, Executor, executor};
 use crate::process::RunningProgram;
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
-use crate::supervise::{Supervised, Watched, heartbeats_during, supervise};
+use crate::supervise::{Supervised, WatchedProgram, heartbeats_during, supervise};
 use crate::trust::foreign_file;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
@@ -309,7 +309,7 @@ impl AttemptRun {
         self.tell_start(settings);
         let secrets = self.secrets(settings);
         let context = self.context.clone();
-        let watched = Watched { program, speaks: executor.transcript(), secrets };
+        let watched = WatchedProgram { program, speaks: executor.transcript(), secrets };
         Ok(Ok(supervise(&context, &self.record, settings, watched, &mut self.stop).await))
     }
 

@@ -68,7 +68,7 @@ fn login(program: AgentProgram, env: &[(String, String)]) -> ProgramLogin {
     let is_stored = |file: &&str| {
         home.as_ref().is_some_and(|it| it.entry(file).is_ok_and(|entry| entry.is_some()))
     };
-    if files.iter().any(|it| is_stored(&it)) {
+    if files.iter().any(is_stored) {
         return ProgramLogin::Stored;
     }
     let variable = variables.iter().find(|it| value(it).is_some_and(|it| !it.is_empty()));

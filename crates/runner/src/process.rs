@@ -339,7 +339,11 @@ mod tests {
     #[tokio::test]
     async fn a_process_is_found_by_its_token_in_whatever_session_it_is() {
         let token = format!("baton-attempt.test.{}", uuid::Uuid::new_v4());
-        let mut spec = shell("setsid sleep 60 > /dev/null 2>&1 & echo $!");
+        // Its program ends only when it is in a session of its own: it is ended with the group before.
+        let mut spec = shell(
+            "f=$(mktemp); setsid sh -c 'echo up; exec sleep 60 > /dev/null 2>&1' > \"$f\" & \
+             while [ ! -s \"$f\" ]; do sleep 0.05; done; rm \"$f\"",
+        );
         spec.env.push(("BATON_TOKEN".to_owned(), token.clone()));
         spec.env.push(("PATH".to_owned(), "/usr/bin:/bin".to_owned()));
         let _ = run_to_end(&spec, Duration::from_secs(20)).await.unwrap();

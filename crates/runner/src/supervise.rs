@@ -21,7 +21,7 @@ use crate::record::{AgentEnd, AttemptRecord};
 use crate::transcript::{AgentReport, Transcript};
 
 /// A program, and how its output is read.
-pub(crate) struct Watched {
+pub(crate) struct WatchedProgram {
     pub(crate) program: RunningProgram,
     /// Its output is a transcript of this program.
     pub(crate) speaks: Option<AgentProgram>,
@@ -53,7 +53,7 @@ pub(crate) async fn supervise(
     context: &Arc<RunnerContext>,
     record: &AttemptRecord,
     settings: &ExecutorSettings,
-    watched: Watched,
+    watched: WatchedProgram,
     stop: &mut watch::Receiver<bool>,
 ) -> Supervised {
     let (messages, said) = send_messages(context, record);

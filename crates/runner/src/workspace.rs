@@ -15,6 +15,7 @@ use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use self::contents::AgentSession;
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
 use crate::process::{ProgramSpec, end_marked, run_to_end};
@@ -54,22 +55,6 @@ pub struct WorkspaceRecord {
     /// The conversation of the last attempt, where that ended without a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<AgentSession>,
-}
-
-/// An agent's conversation that can be taken up again.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AgentSession {
-    pub agent: String,
-    pub executor: String,
-    pub session: String,
-}
-
-impl WorkspaceRecord {
-    /// The conversation that this agent can go on with, by this executor.
-    pub(crate) fn session_of(&self, agent: &str, executor: &str) -> Option<String> {
-        let own = |it: &&AgentSession| it.agent == agent && it.executor == executor;
-        self.session.as_ref().filter(own).map(|it| it.session.clone())
-    }
 }
 
 /// Changes that are kept as a commit under a ref.

@@ -35,9 +35,13 @@ pub enum OpenError {
     Setting { name: &'static str, wanted: String, found: String },
     #[error("`{path}` is not a database of Baton's")]
     NotOurs { path: PathBuf },
-    #[error("`{path}` was written by a newer Baton (migration {number}); upgrade this one")]
+    #[error(
+        "`{path}` was written by a newer Baton (migration {number}); upgrade this one. If there is none, the file is damaged: {RECOVER}"
+    )]
     FromTheFuture { path: PathBuf, number: i64 },
-    #[error("`{path}` was made with another migration {number} than this Baton has")]
+    #[error(
+        "`{path}` was made with another migration {number} than this Baton has: by another build, or it is damaged. Nothing was changed; {RECOVER}"
+    )]
     Changed { path: PathBuf, number: i64 },
     #[error("`{}` has the schema of an older Baton; type `baton status` to bring it up to date", path.display())]
     OlderSchema { path: PathBuf },

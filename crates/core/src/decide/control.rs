@@ -55,12 +55,12 @@ pub(super) fn goto(
 ) -> Result<(), Refusal> {
     passed::only_a_person(draft, by)?;
     if draft.workflow().step(step).is_none() {
-        no_gate(draft, Scope::All)?;
+        no_gate(draft, MoveScope::All)?;
         return Err(no_such_step(draft, step));
     }
     // To a step of a branch that is under way: the others are left alone.
     let own = draft.workflow().branch_of(step).map(|(_, branch)| branch);
-    let scope = own.map_or(Scope::All, Scope::Branch);
+    let scope = own.map_or(MoveScope::All, MoveScope::Branch);
     no_gate(draft, scope)?;
     if !draft.run.visited.contains(step) {
         let visited: Vec<&str> = draft.run.visited.iter().map(StepId::as_str).collect();
@@ -68,18 +68,15 @@ pub(super) fn goto(
             if visited.is_empty() { "no step yet".to_owned() } else { visited.join(", ") };
         return Err(Refusal::NotVisited { step: step.clone(), visited });
     }
-    match own {
-        Some(branch) => {
-            fork::check_place(draft, branch, &Place::Step(step.clone()))?;
-            if draft.run.branch(branch).is_none() {
-                return Err(Refusal::OutsideBranch {
-                    step: step.clone(),
-                    hint: "its branch has arrived at the join already".to_owned(),
-                });
-            }
-            draft.branch = branch;
+    if let Some(branch) = own {
+        fork::check_place(draft, branch, &Place::Step(step.clone()))?;
+        if draft.run.branch(branch).is_none() {
+            return Err(Refusal::OutsideBranch {
+                step: step.clone(),
+                hint: "its branch has arrived at the join already".to_owned(),
+            });
         }
-        None => {}
+        draft.branch = branch;
     }
     let is_work = |it: &&Handoff| it.kind != Kind::Question && scope.has(it);
     let left: Vec<Handoff> = draft.run.handoffs.iter().filter(is_work).cloned().collect();
@@ -132,7 +129,7 @@ pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Ref
 }
 
 pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal> {
-    let scope = Scope::Branch(draft.branch);
+    let scope = MoveScope::Branch(draft.branch);
     no_gate(draft, scope)?;
     let place = draft.run.current_place_in(draft.branch).cloned();
     // A handoff that a caller waits for is a part of a step, and no part is optional.
@@ -169,12 +166,12 @@ fn first_at(draft: &Draft<'_>, target: &Target) -> Party {
 
 /// The branches that a move is about.
 #[derive(Clone, Copy)]
-enum Scope {
+enum MoveScope {
     All,
     Branch(u16),
 }
 
-impl Scope {
+impl MoveScope {
     fn has(self, handoff: &Handoff) -> bool {
         match self {
             Self::All => true,
@@ -184,7 +181,7 @@ impl Scope {
 }
 
 /// Refuses to bypass an open gate.
-fn no_gate(draft: &Draft<'_>, scope: Scope) -> Result<(), Refusal> {
+fn no_gate(draft: &Draft<'_>, scope: MoveScope) -> Result<(), Refusal> {
     let blocking =
         draft.run.gates().find(|(row, gate)| gate.kind != GateKind::Advisory && scope.has(row));
     match blocking {
@@ -196,7 +193,7 @@ fn no_gate(draft: &Draft<'_>, scope: Scope) -> Result<(), Refusal> {
 }
 
 /// Supersedes all but advisory gates: those end with the handoff they are about.
-fn supersede_open(draft: &mut Draft<'_>, reason: &Reason, scope: Scope) {
+fn supersede_open(draft: &mut Draft<'_>, reason: &Reason, scope: MoveScope) {
     let is_advice =
         |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);
     for handoff in

@@ -259,7 +259,7 @@ fn fan_out_to(draft: &mut Draft<'_>, it: Offer, fan_out: &FanOut) -> HandoffNo {
     let from = it.reject_to.as_ref().unwrap_or(&it.from).clone();
     let need = u16::try_from(fan_out.n_needed()).unwrap_or(u16::MAX);
     draft.emit(BranchEvent::Forked {
-        from: from.clone(),
+        from,
         firsts: fan_out.branches.clone(),
         join: fan_out.join.clone(),
         need,

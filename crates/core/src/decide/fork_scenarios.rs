@@ -48,8 +48,11 @@ pub(super) fn forked(need: JoinNeed) -> Tester {
 }
 
 /// The analyst has handed on: `HO-002` to `HO-004` are offered.
+#[expect(
+    clippy::redundant_clone,
+    reason = "a clone has a graph of its own: tests change workflows"
+)]
 pub(super) fn forked_in(workflow: Workflow) -> Tester {
-    // A clone has a graph of its own: the tests change the workflow.
     let workflow = workflow.clone();
     let mut tester =
         Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();

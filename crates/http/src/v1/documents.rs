@@ -217,7 +217,6 @@ impl FromRequest<Arc<App>> for SentDocument {
 }
 
 /// The body of a command's own route, or a document that contains the same command.
-#[expect(clippy::large_enum_variant, reason = "one is made for each request, and kept nowhere")]
 pub(super) enum CommandOrDocument<T, Q> {
     Command(Box<WriteRequest<T, Q>>),
     Document(Box<SentDocument>),

@@ -35,7 +35,7 @@ fn claude_code_says_what_it_did_and_what_that_cost() {
         expect![[r#"
             shown:
             [Bash] echo hi > a.txt && cat a.txt
-            [Write] /work/shop/b.txt
+            [Write] /home/ada/shop/b.txt
             Done. All good.
 
             words:

@@ -1,9 +1,26 @@
 //! What is in a workspace: its commits, its tree, and the conversation of its last agent.
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::cleaning::INDEX;
-use super::{AgentSession, WorkspaceError, WorkspaceRecord, Workspaces};
+use super::{WorkspaceError, WorkspaceRecord, Workspaces};
+
+/// An agent's conversation that can be taken up again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentSession {
+    pub agent: String,
+    pub executor: String,
+    pub session: String,
+}
+
+impl WorkspaceRecord {
+    /// The conversation that this agent can go on with, by this executor.
+    pub(crate) fn session_of(&self, agent: &str, executor: &str) -> Option<String> {
+        let own = |it: &&AgentSession| it.agent == agent && it.executor == executor;
+        self.session.as_ref().filter(own).map(|it| it.session.clone())
+    }
+}
 
 impl Workspaces {
     pub(crate) fn keep_session(&self, run: Uuid, session: AgentSession) {

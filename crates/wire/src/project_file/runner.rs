@@ -526,7 +526,7 @@ executors = ["god"]
             line 10, column 15: runner.env.BATON_TOKEN: is set by Baton itself [bad_name]
             line 13, column 7: executors.mine.run: has 0 words: write the program and its arguments, such as `["python3", "agent.py"]`, at most 50 [bad_command]
             line 14, column 1: executors.other.script: is missing [missing]
-            line 16, column 7: executors.other.run: is for the kind `command` [not_both]
+            line 16, column 7: executors.other.run: is for kinds that start a program [not_both]
             line 20, column 8: executors.good.env[0]: `A B` is no name of a variable [bad_name]
             line 21, column 1: agents.human: is not run by a program [bad_name]
             line 24, column 14: agents.reviewer.executors[0]: `god` is no executor: did you mean `good`? [unknown_executor]"#]].assert_eq(&lines.join("\n"));

@@ -22,7 +22,7 @@ struct RealAgents {
 
 /// The folder into which `cargo xtask test` installs the programs.
 fn program(name: &str) -> PathBuf {
-    let folder = std::env::var_os("BATON_AGENT_PROGRAMS").expect("BATON_AGENT_PROGRAMS is set");
+    let folder = std::env::var_os("BATON_AGENT_PROGRAMS").unwrap();
     let path = PathBuf::from(folder).join("node_modules/.bin").join(name);
     assert!(path.exists(), "{} is not installed", path.display());
     path
@@ -76,7 +76,7 @@ impl RealAgents {
 
 /// Which agent a conversation is with.
 fn agent(conversation: &Conversation) -> &str {
-    let (_, rest) = conversation.text.split_once("You are `").expect("a prompt of Baton's");
+    let (_, rest) = conversation.text.split_once("You are `").unwrap();
     rest.split_once('`').map_or(rest, |it| it.0)
 }
 

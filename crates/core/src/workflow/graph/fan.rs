@@ -169,10 +169,7 @@ impl<'a> GraphBuilder<'a> {
         let mut copies: BTreeMap<usize, usize> = BTreeMap::new();
         let nodes = edges.iter().flat_map(|(from, to, _)| [Some(*from), *to]).flatten();
         for node in nodes.chain([first]) {
-            if !copies.contains_key(&node) {
-                let copy = self.node(None, Some(node));
-                copies.insert(node, copy);
-            }
+            copies.entry(node).or_insert_with(|| self.node(None, Some(node)));
         }
         self.successors[from].push(copies[&first]);
         for (source, target, gate) in edges {

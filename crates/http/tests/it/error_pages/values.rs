@@ -174,6 +174,12 @@ fn gates() -> Vec<Refusal> {
         Refusal::TooManyChecks { handoff: HO_3, n: 64 },
         Refusal::ChecksOpen { handoff: HO_4, checks: text("tests") },
         Refusal::NoChecks { handoff: HO_4 },
+        Refusal::OutsideBranch {
+            step: step("review-security"),
+            hint: "it is a step of a branch, which `implement` fans out to, and which is not under way; go to \
+                   `implement`, or to the join `review`"
+                .to_owned(),
+        },
     ]
 }
 

@@ -31,7 +31,18 @@ impl PromptInputs {
                     }
                     is_joined = false;
                 }
-                _ => {}
+                Event::Run(_)
+                | Event::Step(_)
+                | Event::Handoff(_)
+                | Event::Question(_)
+                | Event::Frame(_)
+                | Event::Lease(_)
+                | Event::Gate(_)
+                | Event::Evidence(_)
+                | Event::Checks(_)
+                | Event::Blocker(_)
+                | Event::Message(_)
+                | Event::Branch(_) => {}
             }
         }
         if !is_joined {
@@ -55,11 +66,11 @@ impl PromptInputs {
     /// The handoff whose package every branch was given.
     pub(super) fn forked_row(&self) -> Option<&HandoffRow> {
         let (first, _) = *self.joined_rows().first()?;
-        let forked = self.events.iter().filter_map(|event| match event {
-            Event::Branch(BranchEvent::Forked { package, .. }) => Some(*package),
-            _ => None,
+        let mut forked = self.events.iter().filter_map(|event| {
+            let Event::Branch(BranchEvent::Forked { package, .. }) = event else { return None };
+            Some(*package)
         });
-        let package = forked.last()??;
+        let package = forked.next_back()??;
         self.rows.iter().find(|it| it.package == Some(package) && it.no < first.no)
     }
 }

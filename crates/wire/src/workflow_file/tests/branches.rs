@@ -212,7 +212,7 @@ fn two_steps_may_fan_out_alike() {
     check_bad(
         &text.replace(again, &another),
         &expect![
-            "line 20, column 26: steps.fix.on.success.to: `left` begins a branch of another fan-out too; either write the same branches, the same `join` and the same `need`, or give each its own steps [branch_shared]"
+            "line 18, column 22: steps.fix.on.success.to: `left` begins a branch of another fan-out too; either write the same branches, the same `join` and the same `need`, or give each its own steps [branch_shared]"
         ],
     );
 }
