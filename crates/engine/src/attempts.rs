@@ -288,21 +288,22 @@ fn target(command: &Command) -> CommandTarget<'_> {
     }
 }
 
-/// With the attempt's fencing token, where the sender did not give one.
+/// With the attempt's own fencing token, whatever the sender gave: a token opens one holding, and not
+/// the next one of the same handoff.
 fn fenced(mut command: Command, attempt: &Attempt, own: HandoffNo) -> Command {
     let fence = Some(attempt.fence);
     if let Command::Create(it) = &mut command {
-        it.token = it.token.or(Some(Token { handoff: own, fence: attempt.fence }));
+        it.token = Some(Token { handoff: own, fence: attempt.fence });
     } else if let Command::Complete(it) = &mut command {
-        it.fence = it.fence.or(fence);
+        it.fence = fence;
     } else if let Command::Reject(it) = &mut command {
-        it.fence = it.fence.or(fence);
+        it.fence = fence;
     } else if let Command::Clarify(it) = &mut command {
-        it.fence = it.fence.or(fence);
+        it.fence = fence;
     } else if let Command::Release(it) = &mut command {
-        it.fence = it.fence.or(fence);
+        it.fence = fence;
     } else if let Command::Reply(it) = &mut command {
-        it.fence = it.fence.or(fence);
+        it.fence = fence;
     } else if let Command::Post { by, .. } = &mut command {
         *by = Some(attempt.agent.clone());
     }

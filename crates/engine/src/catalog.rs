@@ -91,7 +91,17 @@ impl Catalog {
         &self.project
     }
 
-    /// The checks that the project has commands for.
+    /// With the checks of an earlier catalog too.
+    pub(crate) fn with_checks_of(mut self, earlier: &Self) -> Self {
+        for check in &earlier.checks {
+            if !self.checks.contains(check) {
+                self.checks.push(check.clone());
+            }
+        }
+        self
+    }
+
+    /// The checks that the project has commands for, or had since the server started.
     pub fn checks(&self) -> &[CheckName] {
         &self.checks
     }

@@ -50,7 +50,9 @@ impl Engine {
             for it in changed.left_out() {
                 tracing::warn!(file = %it.file, why = %it.why, "left out");
             }
-            let changed = Arc::new(changed);
+            // A check that had a command when this server started keeps needing a runner: an agent that can
+            // write to the project could take the command away, and then say that the check passed.
+            let changed = Arc::new(changed.with_checks_of(&self.catalog()));
             *self.catalog.catalog.lock().unwrap_or_else(PoisonError::into_inner) = changed;
         }
         self.catalog()

@@ -22,6 +22,8 @@ impl Engine {
         fence: u32,
     ) -> Result<Timestamp, EngineError> {
         let (run, no) = self.resolve_handoff(which).await?;
+        // A token opens one holding, whatever its sender gives.
+        let fence = caller.attempt.as_ref().map_or(fence, |it| it.fence);
         if let Some(attempt) = &caller.attempt {
             let own = self.resolve_handoff(&HandoffRef::Id(attempt.handoff)).await?;
             if own != (run, no) {

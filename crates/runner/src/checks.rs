@@ -27,6 +27,7 @@ use crate::output::plain;
 use crate::package_check::check_package;
 use crate::process::{CHECK_MARK, ProgramSpec, end_checks, run_to_end};
 use crate::record::AttemptKey;
+use crate::trust::foreign_file;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
 const FOLDER: &str = "checks";
@@ -305,6 +306,23 @@ async fn run_check(
     check: &ProjectCheck,
     workspace: &WorkspaceRecord,
 ) -> Result<StoredResult, CheckFailure> {
+    let tree = Dir::open(&workspace.path)?;
+    let own_env = &context.settings.env;
+    if let Some(file) = foreign_file(&context.project, &tree, &check.run, own_env) {
+        let why = format!(
+            "not run: it would start `{}` of the workspace, which is not the one that was trusted",
+            file.display()
+        );
+        return Ok(StoredResult {
+            check: check.name.to_string(),
+            has_passed: false,
+            detail: detail(&check.run.join(" "), &why),
+            exit_code: None,
+            millis: 0,
+            commit: None,
+            tree: None,
+        });
+    }
     let mut env = context.workspaces.environment(workspace);
     env.push((CHECK_MARK.to_owned(), record.key.folder()));
     let mut words = own_files(&context.project, &check.run).into_iter();

@@ -15,7 +15,7 @@ pub(crate) struct GitFolder {
     pub(crate) path: PathBuf,
     env: Vec<(String, String)>,
     /// Settings that switch off the filters which the repository's own configuration names.
-    without_filters: Vec<OsString>,
+    without_filters: Vec<(String, &'static str)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -32,13 +32,15 @@ pub(crate) enum GitError {
 const MOST_TIME: Duration = Duration::from_secs(300);
 
 /// What a repository or its configuration could otherwise start.
-const SAFE: [&str; 20] = [
+const SAFE: [&str; 22] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
     "core.fsmonitor=false",
     "-c",
     "submodule.recurse=false",
+    "-c",
+    "protocol.allow=never",
     "-c",
     "protocol.ext.allow=never",
     "-c",
@@ -55,15 +57,37 @@ const SAFE: [&str; 20] = [
     "user.email=baton@localhost",
 ];
 
+/// The commands that `git lfs install` writes; a shell runs them, so nothing may follow.
+const LARGE_FILES: [&str; 5] = [
+    "git-lfs clean -- %f",
+    "git-lfs smudge -- %f",
+    "git-lfs smudge --skip -- %f",
+    "git-lfs filter-process",
+    "true",
+];
+
+/// A search path without relative folders and those of a project: what is found there was not trusted.
+pub(crate) fn without_folders_of(project: &Path, search_path: &str) -> String {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let project = real(project);
+    let is_foreign = |it: &&str| it.starts_with('/') && !real(Path::new(it)).starts_with(&project);
+    search_path.split(':').filter(is_foreign).collect::<Vec<_>>().join(":")
+}
+
 impl GitFolder {
     /// `env`: what is passed on of the runner's own environment.
     pub(crate) fn new(path: PathBuf, env: &[(String, String)]) -> Self {
         let mut env: Vec<(String, String)> = env
             .iter()
             .filter(|(name, _)| ["PATH", "HOME", "TMPDIR"].contains(&name.as_str()))
-            .cloned()
+            .map(|(name, value)| match name.as_str() {
+                "PATH" => (name.clone(), without_folders_of(&path, value)),
+                _ => (name.clone(), value.clone()),
+            })
             .collect();
-        for (name, value) in [("GIT_TERMINAL_PROMPT", "0"), ("LC_ALL", "C")] {
+        // Objects that a partial clone lacks would be fetched by a program that the repository names.
+        let own = [("GIT_TERMINAL_PROMPT", "0"), ("LC_ALL", "C"), ("GIT_NO_LAZY_FETCH", "1")];
+        for (name, value) in own {
             env.push((name.to_owned(), value.to_owned()));
         }
         Self { path, env, without_filters: Vec::new() }
@@ -86,12 +110,12 @@ impl GitFolder {
             let Some((driver, _)) = driver.filter(|_| matches!(scope, "local" | "worktree")) else {
                 continue;
             };
-            if value.starts_with("git-lfs ") || value == "true" {
+            if LARGE_FILES.contains(&value) {
                 continue;
             }
-            for off in ["clean=", "smudge=", "process=", "required=false"] {
-                self.without_filters.extend(["-c".into(), format!("filter.{driver}.{off}").into()]);
-            }
+            let off = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
+            let off = off.map(|(key, value)| (format!("filter.{driver}.{key}"), value));
+            self.without_filters.extend(off);
         }
     }
 
@@ -258,6 +282,16 @@ impl GitFolder {
         self.text(["rev-parse", "--short", "HEAD"]).await
     }
 
+    /// Not as `-c NAME=VALUE`: the name of a filter may have a `=` in it.
+    fn settings_in_environment(&self) -> Vec<(String, String)> {
+        let count = ("GIT_CONFIG_COUNT".to_owned(), self.without_filters.len().to_string());
+        let each = self.without_filters.iter().enumerate().flat_map(|(n, (name, value))| {
+            let name = (format!("GIT_CONFIG_KEY_{n}"), name.clone());
+            [name, (format!("GIT_CONFIG_VALUE_{n}"), (*value).to_owned())]
+        });
+        std::iter::once(count).chain(each).collect()
+    }
+
     async fn text<T: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = T>,
@@ -266,12 +300,9 @@ impl GitFolder {
         let command = own.first().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
         let spec = ProgramSpec {
             program: "git".into(),
-            args: {
-                let safe = SAFE.iter().map(OsString::from);
-                safe.chain(self.without_filters.iter().cloned()).chain(own).collect()
-            },
+            args: SAFE.iter().map(OsString::from).chain(own).collect(),
             folder: self.path.clone(),
-            env: self.env.clone(),
+            env: self.env.iter().cloned().chain(self.settings_in_environment()).collect(),
             input: None,
         };
         let run = run_to_end(&spec, MOST_TIME).await?;

@@ -68,7 +68,7 @@ pub(crate) struct ShortRun {
     pub(crate) status: Option<ExitStatus>,
     /// The end of what it printed.
     pub(crate) output: String,
-    /// The end of its standard output alone.
+    /// Its standard output alone.
     pub(crate) answer: String,
 }
 
@@ -80,6 +80,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How long output that is on its way is waited for once the program has ended.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 const MOST_SHORT_OUTPUT: usize = 64 * 1024;
+/// What git lists is read whole: a list without its beginning would be a wrong one.
+const MOST_ANSWER: usize = 256 << 20;
 
 impl RunningProgram {
     pub(crate) fn start(spec: &ProgramSpec) -> io::Result<Self> {
@@ -166,27 +168,33 @@ async fn pump(
 }
 
 /// The end of a text of any length.
-#[derive(Default)]
-struct Tail(Vec<u8>);
+struct Tail {
+    bytes: Vec<u8>,
+    most: usize,
+}
 
 impl Tail {
+    fn new(most: usize) -> Self {
+        Self { bytes: Vec::new(), most }
+    }
+
     fn keep(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-        if self.0.len() > 2 * MOST_SHORT_OUTPUT {
-            self.0.drain(..self.0.len() - MOST_SHORT_OUTPUT);
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() > 2 * self.most {
+            self.bytes.drain(..self.bytes.len() - self.most);
         }
     }
 
     fn text(&self) -> String {
-        let from = self.0.len().saturating_sub(MOST_SHORT_OUTPUT);
-        String::from_utf8_lossy(&self.0[from..]).into_owned()
+        let from = self.bytes.len().saturating_sub(self.most);
+        String::from_utf8_lossy(&self.bytes[from..]).into_owned()
     }
 }
 
 /// Runs a program to its end, or ends it after `most`.
 pub(crate) async fn run_to_end(spec: &ProgramSpec, most: Duration) -> io::Result<ShortRun> {
     let mut program = RunningProgram::start(spec)?;
-    let (mut output, mut answer) = (Tail::default(), Tail::default());
+    let (mut output, mut answer) = (Tail::new(MOST_SHORT_OUTPUT), Tail::new(MOST_ANSWER));
     let mut keep = |chunk: &OutputChunk| {
         output.keep(&chunk.bytes);
         match chunk.stream {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use baton_core::hash::Hash;
+use baton_core::shell::shell_word;
 use baton_files::{Dir, FileError, FileMode};
 use baton_wire::project_file::ProjectCheck;
 use baton_wire::project_file::runner::{ExecutorKind, RunnerSettings};
@@ -56,10 +57,14 @@ impl Programs {
                 ExecutorKind::Program(program) => program.run.clone(),
             };
             let mut line = match &executor.kind {
-                ExecutorKind::Command(_) => words.join(" "),
+                ExecutorKind::Command(_) => command_line(&words),
                 ExecutorKind::Scripted(script) => script.clone(),
                 ExecutorKind::Program(program) => {
-                    format!("{} (permissions: {})", words.join(" "), program.permissions.name())
+                    format!(
+                        "{} (permissions: {})",
+                        command_line(&words),
+                        program.permissions.name()
+                    )
                 }
             };
             if !executor.env.is_empty() {
@@ -69,7 +74,7 @@ impl Programs {
             programs.insert(name, described(project, &line, &words));
         }
         for check in checks {
-            let line = check.run.join(" ");
+            let line = command_line(&check.run);
             programs.insert(format!("check {}", check.name), described(project, &line, &check.run));
         }
         if !settings.env.is_empty() && !programs.is_empty() {
@@ -143,6 +148,11 @@ fn described(project: &Dir, line: &str, words: &[String]) -> String {
         text += &format!("; {name} {hash}");
     }
     text
+}
+
+/// As it would be typed: where one word ends and the next begins can be seen.
+fn command_line(words: &[String]) -> String {
+    words.iter().map(|it| shell_word(it)).collect::<Vec<_>>().join(" ")
 }
 
 /// The hash of a file of the project, or why it has none.

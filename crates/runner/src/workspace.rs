@@ -15,9 +15,9 @@ use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use self::contents::AgentSession;
+pub(crate) use self::contents::AgentSession;
 use crate::branch::branch_name;
-use crate::git::{GitError, GitFolder};
+use crate::git::{GitError, GitFolder, without_folders_of};
 use crate::process::{ProgramSpec, end_marked, run_to_end};
 use crate::trust::foreign_file;
 
@@ -407,9 +407,7 @@ impl Workspaces {
         if name != "PATH" {
             return (name, value);
         }
-        let is_foreign =
-            |it: &&str| it.starts_with('/') && !Path::new(it).starts_with(&self.git.path);
-        let value = value.split(':').filter(is_foreign).collect::<Vec<_>>().join(":");
+        let value = without_folders_of(&self.git.path, &value);
         (name, value)
     }
 

@@ -86,6 +86,8 @@ pub(super) fn lose_step(draft: &mut Draft<'_>, handoff: &Handoff) {
     }
 }
 
+/// So that an agent which claims to be at a limit is not started over and over.
+const LEAST_RETRY_WAIT: SignedDuration = SignedDuration::from_mins(1);
 /// The longest that work waits for its agent to be able to work again.
 const MOST_RETRY_WAIT: SignedDuration = SignedDuration::from_hours(8 * 24);
 
@@ -135,8 +137,10 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
     // An attempt that could not begin is not one of the retries.
     let (attempt, held_back_until) = match retry_at {
         Some(at) => {
-            let latest = draft.ground.now.checked_add(MOST_RETRY_WAIT).unwrap_or(at);
-            (handoff.attempt, Some(at.min(latest)).max(back_off))
+            let now = draft.ground.now;
+            let earliest = now.checked_add(LEAST_RETRY_WAIT).unwrap_or(at);
+            let latest = now.checked_add(MOST_RETRY_WAIT).unwrap_or(at);
+            (handoff.attempt, Some(at.min(latest).max(earliest)))
         }
         None => (again.attempt, back_off),
     };
