@@ -369,6 +369,8 @@ impl AttemptRun {
             }
             LeftBehind::Broken { why } => Ok(Correction(RefusedDocument::Broken(why))),
             LeftBehind::Document(left) => {
+                // A run that this handoff ends takes no more messages.
+                self.wait_until_said().await;
                 let name = format!("result-{}", self.record.round);
                 let key = &self.record.key;
                 let sent = self.context.client.document(key, left.format, &left.text, &name).await;

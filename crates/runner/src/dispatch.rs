@@ -111,8 +111,8 @@ impl Dispatch {
         let is_trusted = self.context.is_trusted();
         if !is_trusted && !self.is_told_untrusted {
             tracing::warn!(
-                "no more agents are started: what would be started has changed; `baton trust` shows the \
-                 difference, and allows it"
+                "no more agents are started: what would be started has changed. `baton trust` shows the \
+                 difference, and allows it; where `baton.toml` has changed, start this program again after that"
             );
         }
         self.is_told_untrusted = !is_trusted;

@@ -31,8 +31,8 @@ use std::sync::Arc;
 
 use baton_core::names::AgentId;
 use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
-use baton_wire::project_file::ProjectCheck;
 use baton_wire::project_file::runner::{ExecutorSettings, RunnerSettings};
+use baton_wire::project_file::{self, ProjectCheck, ProjectFile};
 use jiff::Timestamp;
 use tokio::sync::watch;
 
@@ -210,11 +210,25 @@ impl RunnerContext {
 
     /// Whether what would be started is what the user has allowed.
     fn is_trusted(&self) -> bool {
+        if !self.has_current_settings() {
+            return false;
+        }
         let wanted = Programs::of(&self.project, &self.settings, &self.checks);
         if wanted.is_empty() {
             return true;
         }
         let allowed = self.project.real_path().and_then(|it| self.trust.trusted(&it));
         allowed.is_ok_and(|it| wanted.is_allowed_by(&it))
+    }
+
+    /// Whether the project's file still says what this runner started with.
+    fn has_current_settings(&self) -> bool {
+        let file =
+            match self.project.read_text(".baton/baton.toml", project_file::MOST_BYTES as u64) {
+                Err(error) if error.is_not_found() => Ok(ProjectFile::default()),
+                Err(_) => return false,
+                Ok(text) => project_file::parse(&text),
+            };
+        file.is_ok_and(|it| it.runner == self.settings && it.checks == self.checks)
     }
 }

@@ -128,7 +128,9 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
         return Ok(());
     }
     if is_last {
-        let gate = gate_when_stuck(GateCause::LostLease, &handoff, handoff.package, None);
+        // A runner knows what happened; otherwise the cause says all there is.
+        let reason = reason.map(|_| lost);
+        let gate = gate_when_stuck(GateCause::LostLease, &handoff, handoff.package, reason);
         draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
         return Ok(());
     }

@@ -10,6 +10,13 @@ use crate::record::{AgentEnd, AttemptStage, OUTPUT};
 use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
 
 impl AttemptRun {
+    /// The end of what the agent said is worth a moment, and no more.
+    pub(super) async fn wait_until_said(&mut self) {
+        if let Some(said) = self.said.take() {
+            let _ = tokio::time::timeout(MOST_SAYING, said).await;
+        }
+    }
+
     /// Ends the attempt: tells the run, keeps what was not committed, and records the end.
     pub(super) async fn finish(&mut self, result: Result<AttemptResult, AttemptFailure>) {
         let _ = end_orphans(self.record.process, &self.record.key.token);
@@ -50,10 +57,7 @@ impl AttemptRun {
             }
         };
         self.record.result = Some(text);
-        if let Some(said) = self.said.take() {
-            // The end of what the agent said is worth a moment, and no more.
-            let _ = tokio::time::timeout(MOST_SAYING, said).await;
-        }
+        self.wait_until_said().await;
         if let Err(error) = self.reach(AttemptStage::HandedOff) {
             let error: &(dyn std::error::Error + 'static) = &error;
             tracing::warn!(error, "the end of an attempt could not be recorded");
