@@ -49,7 +49,8 @@ pub use crate::error_pages::{ERROR_PAGES, error_page};
 pub use crate::events::EventDocument;
 pub use crate::handoff_commands::{
     Acceptance, Cancellation, CheckResult, Clarification, Completion, Delegation, Escalation,
-    GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, Rejection, Returned,
+    GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, ReceiverNames,
+    Rejection, Returned,
 };
 pub use crate::handoffs::{
     Allowed, AnsweredGate, AnsweredTag, EvidenceDocument, GateDocument, HandoffDetail,

@@ -157,7 +157,7 @@ fn ended(current: &Handoff, outcome: Outcome, to: Option<AgentId>, package: Pack
         by: None,
         outcome,
         package,
-        to,
+        to: to.map(Into::into),
         reason: None,
         fence: None,
         profile: Profile::Lenient,

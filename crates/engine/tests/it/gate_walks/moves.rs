@@ -2,11 +2,11 @@
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
-    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease, Record, Reject,
-    Release, Reply, Signal, Token, Way,
+    Accept, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease,
+    RanCheck, Record, Reject, Release, Reply, ReportChecks, Signal, Token, Way,
 };
 use baton_core::contract::Profile;
-use baton_core::evidence::Verdict;
+use baton_core::evidence::{CheckRun, Verdict};
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, CheckName, FreeText, Principal};
 use baton_core::outcome::Outcome;
@@ -57,7 +57,7 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
     let by = dice.chance(30).then(|| anybody(dice, workflow));
     let fence = fence(dice, open);
     let why = dice.chance(30).then(|| reason("because"));
-    match dice.below(60) {
+    match dice.below(66) {
         0..12 => Command::Accept(Accept {
             handoff,
             by,
@@ -105,7 +105,25 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
             1 => Command::Resume,
             _ => Command::MarkStale { handoff },
         },
+        59..62 => {
+            let (lease, can_run) = (LeaseTime::USUAL, vec![CheckName::parse("lint").unwrap()]);
+            Command::ClaimChecks(ClaimChecks { handoff, lease, can_run })
+        }
+        62..65 => Command::ReportChecks(ReportChecks {
+            handoff,
+            fence: open.map_or(1, |it| it.fence),
+            results: vec![ran(dice)],
+        }),
         _ => Command::CancelRun { reason: why },
+    }
+}
+
+fn ran(dice: &mut Dice) -> RanCheck {
+    RanCheck {
+        check: CheckName::parse("lint").unwrap(),
+        verdict: if dice.chance(85) { Verdict::Passed } else { Verdict::Failed },
+        detail: words(),
+        ran: CheckRun { exit_code: Some(0), millis: 1, commit: None, tree: None },
     }
 }
 
