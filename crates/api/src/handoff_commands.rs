@@ -1,11 +1,11 @@
 //! Requests that create a handoff or act on one.
 
 use jiff::Timestamp;
-use serde::de::{Error as _, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::receiver_names::ReceiverNames;
 use crate::word::{OutcomeWord, ProfileWord, VerdictWord, WayWord};
 
 /// How a handoff is accepted.
@@ -62,60 +62,6 @@ pub struct Completion {
     #[serde(default)]
     pub profile: ProfileWord,
 }
-
-/// An agent, or a list of agents: the receivers of a fan-out, all of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(untagged)]
-pub enum ReceiverNames {
-    One(#[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)] String),
-    All(#[schema(min_items = 1, max_items = 16)] Vec<String>),
-}
-
-impl ReceiverNames {
-    pub fn all(&self) -> &[String] {
-        match self {
-            Self::One(name) => std::slice::from_ref(name),
-            Self::All(names) => names,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for ReceiverNames {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ReceiversVisitor)
-    }
-}
-
-struct ReceiversVisitor;
-
-impl<'de> Visitor<'de> for ReceiversVisitor {
-    type Value = ReceiverNames;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an agent, or a list of 1 to 16 agents")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(ReceiverNames::One(name.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut names: Vec<String> = Vec::new();
-        while let Some(name) = items.next_element()? {
-            names.push(name);
-            if names.len() > MOST_RECEIVERS {
-                return Err(A::Error::invalid_length(names.len(), &self));
-            }
-        }
-        if names.is_empty() {
-            return Err(A::Error::invalid_length(0, &self));
-        }
-        Ok(ReceiverNames::All(names))
-    }
-}
-
-/// As many as a fan-out may have branches.
-const MOST_RECEIVERS: usize = 16;
 
 /// Who cancels a handoff, and why.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

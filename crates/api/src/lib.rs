@@ -24,6 +24,7 @@ mod page;
 pub mod pipeline;
 mod problem;
 mod prompt;
+mod receiver_names;
 mod runs;
 mod status;
 mod stories;
@@ -49,8 +50,7 @@ pub use crate::error_pages::{ERROR_PAGES, error_page};
 pub use crate::events::EventDocument;
 pub use crate::handoff_commands::{
     Acceptance, Cancellation, CheckResult, Clarification, Completion, Delegation, Escalation,
-    GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, ReceiverNames,
-    Rejection, Returned,
+    GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, Rejection, Returned,
 };
 pub use crate::handoffs::{
     Allowed, AnsweredGate, AnsweredTag, EvidenceDocument, GateDocument, HandoffDetail,
@@ -64,6 +64,7 @@ pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
+pub use crate::receiver_names::ReceiverNames;
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,

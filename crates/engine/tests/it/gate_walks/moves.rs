@@ -3,12 +3,12 @@
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
     Accept, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease,
-    RanCheck, Record, Reject, Release, Reply, ReportChecks, Signal, Token, Way,
+    RanCheck, Receivers, Record, Reject, Release, Reply, ReportChecks, Signal, Token, Way,
 };
 use baton_core::contract::Profile;
 use baton_core::evidence::{CheckRun, Verdict};
 use baton_core::gate::Answer;
-use baton_core::names::{AgentId, CheckName, FreeText, Principal};
+use baton_core::names::{AgentId, CheckName, FreeText, Principal, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::package::Package;
 use baton_core::run::{Baton, Handoff, HandoffNo, Run};
@@ -69,7 +69,7 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
             by,
             outcome: outcome(dice),
             package: parcel(dice),
-            to: dice.chance(30).then(|| anybody(dice, workflow)),
+            to: dice.chance(30).then(|| receivers(dice, workflow)),
             reason: why,
             fence,
             profile: profile(dice),
@@ -116,6 +116,19 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
         }),
         _ => Command::CancelRun { reason: why },
     }
+}
+
+/// One, or two at once, which are sometimes those of a fan-out.
+fn receivers(dice: &mut Dice, workflow: &Workflow) -> Receivers {
+    let n = if dice.chance(80) { 1 } else { 2 + dice.below(2) };
+    let fan_outs = workflow.fan_outs();
+    let of_fan_out = dice.one_of(&fan_outs).filter(|_| n > 1 && dice.chance(50));
+    let first = |step: &StepId| workflow.agents_at(&Place::Step(step.clone()))[0].clone();
+    let named: Vec<AgentId> = match of_fan_out {
+        Some(fan_out) => fan_out.branches.iter().map(first).collect(),
+        None => (0..n).map(|_| anybody(dice, workflow)).collect(),
+    };
+    Receivers::of(named).unwrap()
 }
 
 fn ran(dice: &mut Dice) -> RanCheck {
