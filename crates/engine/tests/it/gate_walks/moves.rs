@@ -54,10 +54,13 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
         Some(it) => it.no,
         None => HandoffNo(1 + dice.below(run.n_handoffs as usize + 1) as u32),
     };
+    if let Some(checks) = open.and_then(|it| it.checks.as_ref()).filter(|_| dice.chance(70)) {
+        return about_checks(dice, handoff, open.map_or(1, |it| it.fence), &checks.checks);
+    }
     let by = dice.chance(30).then(|| anybody(dice, workflow));
     let fence = fence(dice, open);
     let why = dice.chance(30).then(|| reason("because"));
-    match dice.below(66) {
+    match dice.below(60) {
         0..12 => Command::Accept(Accept {
             handoff,
             by,
@@ -105,15 +108,6 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
             1 => Command::Resume,
             _ => Command::MarkStale { handoff },
         },
-        59..62 => {
-            let (lease, can_run) = (LeaseTime::USUAL, vec![CheckName::parse("lint").unwrap()]);
-            Command::ClaimChecks(ClaimChecks { handoff, lease, can_run })
-        }
-        62..65 => Command::ReportChecks(ReportChecks {
-            handoff,
-            fence: open.map_or(1, |it| it.fence),
-            results: vec![ran(dice)],
-        }),
         _ => Command::CancelRun { reason: why },
     }
 }
@@ -129,6 +123,20 @@ fn receivers(dice: &mut Dice, workflow: &Workflow) -> Receivers {
         None => (0..n).map(|_| anybody(dice, workflow)).collect(),
     };
     Receivers::of(named).unwrap()
+}
+
+/// What a runner, and others, do with the checks of parked work.
+fn about_checks(dice: &mut Dice, handoff: HandoffNo, fence: u32, checks: &[CheckName]) -> Command {
+    let verdict = if dice.chance(95) { Verdict::Passed } else { Verdict::Failed };
+    let check = dice.one_of(checks).cloned().unwrap();
+    match dice.below(4) {
+        0 | 1 => Command::Record(Record { handoff, check, verdict, detail: None }),
+        2 => {
+            let (lease, can_run) = (LeaseTime::USUAL, vec![CheckName::parse("lint").unwrap()]);
+            Command::ClaimChecks(ClaimChecks { handoff, lease, can_run })
+        }
+        _ => Command::ReportChecks(ReportChecks { handoff, fence, results: vec![ran(dice)] }),
+    }
 }
 
 fn ran(dice: &mut Dice) -> RanCheck {

@@ -27,7 +27,7 @@ fn check(text: &str, expected: &Expect) {
     let agents = agents(&[("planner", PLANNER), ("coder", "Write the code.")]);
     let unread = [("tester".to_owned(), ".baton/agents/tester.md".to_owned())];
     let known = KnownAgents { agents: &agents, unread: &unread };
-    let found = parse_for("team", text, &known);
+    let found = parse_for("team", text, &known, &[]);
     let lines: Vec<String> =
         found.err().unwrap_or_default().iter().map(ToString::to_string).collect();
     expected.assert_eq(&lines.join("\n"));
@@ -90,7 +90,7 @@ steps:
 contracts:
   plan: { must: [{ field: plan, about: what is done }] }
 ";
-    assert!(parse_for("team", text, &KnownAgents { agents: &agents, unread: &[] }).is_ok());
+    assert!(parse_for("team", text, &KnownAgents { agents: &agents, unread: &[] }, &[]).is_ok());
 }
 
 #[test]
