@@ -72,10 +72,10 @@ fn simulated(workflow: &Workflow, mode: Mode, n_runs: u32, seed: u64) -> Simulat
 fn every_run_with_branches_and_checks_ends_or_waits_for_a_person() {
     for need in ["all", "any", "2"] {
         for mode in [Mode::Autonomous, Mode::Supervised] {
-            let report = simulated(&fanned(need), mode, 1_000, 1);
+            let report = simulated(&fanned(need), mode, 300, 1);
             assert_eq!(report.n_stuck, 0, "{need}, {mode:?}: {:#?}", report.stuck);
-            assert!(report.n_completed > 300, "{need}, {mode:?}: {}", report.n_completed);
-            assert!(report.n_aborted > 10 && report.n_waiting > 10, "{need}, {mode:?}");
+            assert!(report.n_completed > 100, "{need}, {mode:?}: {}", report.n_completed);
+            assert!(report.n_aborted > 3 && report.n_waiting > 3, "{need}, {mode:?}");
         }
     }
 }
@@ -106,7 +106,7 @@ fn the_paths_name_every_branch_every_arrival_and_every_check() {
 #[test]
 fn the_same_seed_gives_the_same_runs() {
     let workflow = fanned("any");
-    let one = simulated(&workflow, Mode::Autonomous, 300, 7);
-    assert_eq!(one, simulated(&workflow, Mode::Autonomous, 300, 7));
-    assert_ne!(one, simulated(&workflow, Mode::Autonomous, 300, 8));
+    let one = simulated(&workflow, Mode::Autonomous, 100, 7);
+    assert_eq!(one, simulated(&workflow, Mode::Autonomous, 100, 7));
+    assert_ne!(one, simulated(&workflow, Mode::Autonomous, 100, 8));
 }
