@@ -360,7 +360,7 @@ mod tests {
             Event::Handoff(HandoffEvent::TimedOut { handoff, reason: None }),
         ];
         for event in &events {
-            let event = EventToSend {
+            let sent = EventToSend {
                 run: RunId(Uuid::max()),
                 at: Timestamp::MAX,
                 event,
@@ -369,7 +369,7 @@ mod tests {
                 state: None,
             };
             for face in [Dialect::Pipeline, Dialect::Native] {
-                let messages = event.messages(face, &agents);
+                let messages = sent.messages(face, &agents);
                 assert!(!messages.is_empty(), "{}", event.name());
                 for message in messages {
                     let epoch = "abcdefgh".into();
