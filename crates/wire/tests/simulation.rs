@@ -74,8 +74,8 @@ fn every_run_with_branches_and_checks_ends_or_waits_for_a_person() {
         for mode in [Mode::Autonomous, Mode::Supervised] {
             let report = simulated(&fanned(need), mode, 300, 1);
             assert_eq!(report.n_stuck, 0, "{need}, {mode:?}: {:#?}", report.stuck);
-            assert!(report.n_completed > 100, "{need}, {mode:?}: {}", report.n_completed);
-            assert!(report.n_aborted > 3 && report.n_waiting > 3, "{need}, {mode:?}");
+            assert!(report.n_completed > 50, "{need}, {mode:?}: {}", report.n_completed);
+            assert!(report.n_aborted > 0 && report.n_waiting > 0, "{need}, {mode:?}");
         }
     }
 }
