@@ -180,6 +180,19 @@ mod tests {
     }
 
     #[test]
+    fn a_section_for_an_agent_that_there_is_not_is_told_with_its_line() {
+        let text = "[executors.one]\nkind = \"command\"\n\n[agents.\"*\"]\nexecutors = [\"one\"]\n\
+                    [agents.implementor]\nexecutors = [\"one\"]\n[agents.reviewer]\n[agents.zed]\n";
+        let found = unknown_agents(text, &["implementer", "reviewer"]);
+        let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+        expect![[r#"
+            line 6, column 9: agents.implementor: there is no agent `implementor`; did you mean `implementer`? `baton agent list` shows them all [no_such_agent]
+            line 9, column 9: agents.zed: there is no agent `zed`; `baton agent list` shows them all [no_such_agent]"#]]
+        .assert_eq(&lines.join("\n"));
+        assert_eq!(unknown_agents("", &[]), []);
+    }
+
+    #[test]
     fn every_key_is_read_and_none_is_needed() {
         let text =
             "[project]\nworkflow = \"story-pipeline\"\ndata = \"my/data\"\nprofile = \"strict\"\n";
