@@ -3,6 +3,7 @@
 mod ending;
 mod environment;
 mod messages;
+mod taking;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -377,51 +378,12 @@ impl AttemptRun {
             )
             | None => LeftBehind::Nothing,
         };
-        let late = match &end {
-            Some(AgentEnd::TimedOut { seconds }) => {
-                format!(", although it did not end within {seconds} s, and was ended")
-            }
-            Some(_) | None => String::new(),
-        };
         match left {
             LeftBehind::Nothing => {
                 Ok(Result(AttemptResult::Failed(without_handing_off(end.as_ref()))))
             }
             LeftBehind::Broken { why } => Ok(Correction(RefusedDocument::Broken(why))),
-            LeftBehind::Document(left) => {
-                // A run that this handoff ends takes no more messages.
-                self.wait_until_said().await;
-                if !late.is_empty() {
-                    self.say(format!("the handoff of `{}` is taken{late}", self.record.agent))
-                        .await;
-                }
-                let name = format!("result-{}", self.record.round);
-                let key = &self.record.key;
-                let sent = self.context.client.document(key, left.format, &left.text, &name).await;
-                self.pass("sent");
-                match sent {
-                    Ok(true) => {
-                        let place = &left.place;
-                        let how = format!("its handoff was taken from what it left {place}{late}");
-                        Ok(Result(AttemptResult::HandedOff(how)))
-                    }
-                    Ok(false) => {
-                        let why =
-                            "its last document is a note of progress, not a handoff".to_owned();
-                        Ok(Result(AttemptResult::Failed(why)))
-                    }
-                    // It would only hang again.
-                    Err(ApiFailure::Refused(problem)) if !late.is_empty() => {
-                        let why = without_handing_off(end.as_ref());
-                        let why = format!("{why}; its handoff was refused: {}", problem.detail);
-                        Ok(Result(AttemptResult::Failed(why)))
-                    }
-                    Err(ApiFailure::Refused(problem)) => {
-                        Ok(Correction(RefusedDocument::Refused(problem)))
-                    }
-                    Err(error @ ApiFailure::Unreachable(_)) => Err(error.into()),
-                }
-            }
+            LeftBehind::Document(left) => self.take(&left).await,
         }
     }
 
