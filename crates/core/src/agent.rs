@@ -1,7 +1,7 @@
 //! Who can receive a handoff: a role with a prompt, not a process.
 
 use crate::canonical;
-use crate::content::{Content, ContentKind};
+use crate::content::Content;
 use crate::document::Node;
 use crate::named::named;
 use crate::names::AgentId;
@@ -82,8 +82,7 @@ impl Agent {
     }
 
     /// What is shown of the agent, as a text of a run: later edits of the agent's file do not
-    /// change who took part in it. The prompt is not part of it. It is no secret, so that the nonce
-    /// is fixed and equal portraits have equal ids.
+    /// change who took part in it. The prompt is not part of it.
     pub fn portrait(&self) -> Content {
         let short = |text: &str, most: usize| Node::Text(text.chars().take(most).collect());
         let optional = |text: Option<&String>, most: usize| {
@@ -97,7 +96,7 @@ impl Agent {
             ("avatar", optional(self.avatar.as_ref(), MOST_AVATAR)),
             ("color", optional(self.color.as_ref(), MOST_NAME)),
         ]);
-        Content::new([0; 16], ContentKind::Words, canonical::text(&document))
+        Content::shared(canonical::text(&document))
     }
 
     /// The agent as a [portrait](Agent::portrait) shows it.

@@ -60,6 +60,14 @@ impl<'a> Draft<'a> {
         self.put(ContentKind::Words, words.into())
     }
 
+    /// As [`Draft::keep`], for words that are Baton's own or a file's.
+    pub(super) fn keep_shared(&mut self, words: String) -> ContentId {
+        let content = Content::shared(words);
+        let id = content.id;
+        self.contents.push(content);
+        id
+    }
+
     pub(super) fn keep_some(&mut self, words: Option<&crate::names::Reason>) -> Option<ContentId> {
         words.map(|it| self.keep(it.as_str()))
     }

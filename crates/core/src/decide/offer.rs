@@ -117,7 +117,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         Some(reason) => reason,
         None => {
             let words = default_reason(draft, &offer);
-            draft.keep(&words)
+            draft.keep_shared(words)
         }
     };
     let warnings = offer.warning_words();
