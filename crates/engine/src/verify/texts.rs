@@ -118,12 +118,14 @@ impl TextCheck {
                 }
             }
             Some(stored) => {
+                let is_lost = self.lost.contains(&text.id);
                 match stored.owner() {
+                    TextOwner::Run if is_lost => {
+                        self.report(text, "is there, and is said to be lost", verified);
+                    }
                     TextOwner::Run => {}
+                    // Lost or not: another run may have brought it since.
                     TextOwner::AllRuns => self.n_shared += 1,
-                }
-                if self.lost.contains(&text.id) {
-                    self.report(text, "is there, and is said to be lost", verified);
                 }
                 if let Some(what) = problem(stored, text.named_as) {
                     self.report(text, what, verified);
