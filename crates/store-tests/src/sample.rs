@@ -225,6 +225,7 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         brings: None,
         held_back_until: None,
         has_lost_lease: false,
+        cast: None,
         from_portrait: None,
         to_portrait: None,
         entry: None,

@@ -81,15 +81,15 @@ impl<'a> Draft<'a> {
         self.put(kind, package.text.clone())
     }
 
-    /// Stores what is shown of an agent from this handoff on, unless the run has the same already.
-    pub(super) fn portray(&mut self, agent: &AgentId, at: HandoffNo) -> Option<ContentId> {
-        let portrait = self.ground.agents.portrait(agent)?;
-        let is_known = self.run.portrait(agent, at) == Some(portrait.id);
-        if is_known || self.run.portraits.len() >= Run::MOST_PORTRAITS {
+    /// Stores what is shown of the agents from now on, unless the run has the same already.
+    pub(super) fn portray(&mut self) -> Option<ContentId> {
+        let cast = self.ground.agents.cast()?;
+        let is_known = self.run.casts.last().is_some_and(|it| it.cast == cast.id);
+        if is_known || self.run.casts.len() >= Run::MOST_CASTS {
             return None;
         }
-        self.contents.push(portrait.clone());
-        Some(portrait.id)
+        self.contents.push(cast.clone());
+        Some(cast.id)
     }
 
     fn put(&mut self, kind: ContentKind, text: Arc<str>) -> ContentId {

@@ -12,7 +12,7 @@ use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateEdge, GateKind};
 use crate::run::{
     Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
-    RunId, RunStatus, State, Wait,
+    RunCast, RunId, RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -196,6 +196,9 @@ impl Run {
 impl Run {
     fn open(&mut self, created: &Created, at: Timestamp) {
         self.n_handoffs = created.handoff.0;
+        if let Some(cast) = created.cast {
+            self.casts.push(RunCast { since: created.handoff, cast });
+        }
         let parties = [
             (&created.from.agent, created.from_portrait),
             (&created.to.agent, created.to_portrait),
