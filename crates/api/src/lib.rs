@@ -24,6 +24,7 @@ mod page;
 pub mod pipeline;
 mod problem;
 mod prompt;
+mod receiver_names;
 mod runs;
 mod status;
 mod stories;
@@ -63,6 +64,7 @@ pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
+pub use crate::receiver_names::ReceiverNames;
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,

@@ -301,10 +301,36 @@ pub struct Complete {
     pub outcome: Outcome,
     pub package: Package,
     /// Where left out, the workflow picks.
-    pub to: Option<AgentId>,
+    pub to: Option<Receivers>,
     pub reason: Option<Reason>,
     pub fence: Option<u32>,
     pub profile: Profile,
+}
+
+/// The receivers that a sender names: one, or all of a fan-out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receivers {
+    pub first: AgentId,
+    /// Empty where one is named.
+    pub others: Vec<AgentId>,
+}
+
+impl Receivers {
+    /// `None` for an empty list.
+    pub fn of(agents: impl IntoIterator<Item = AgentId>) -> Option<Self> {
+        let mut agents = agents.into_iter();
+        Some(Self { first: agents.next()?, others: agents.collect() })
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &AgentId> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+}
+
+impl From<AgentId> for Receivers {
+    fn from(first: AgentId) -> Self {
+        Self { first, others: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

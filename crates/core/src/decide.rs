@@ -57,6 +57,8 @@ mod gate_scenarios;
 #[cfg(test)]
 mod hand_off_scenarios;
 #[cfg(test)]
+mod held_by_checks_scenarios;
+#[cfg(test)]
 mod lease_scenarios;
 #[cfg(test)]
 mod lint_scenarios;
@@ -291,6 +293,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         owner: start.owner.clone(),
         start: entry,
         has_gates: workflow.graph().has_gates(),
+        has_checks: !workflow.graph().checked_edges().is_empty(),
         mode: start.mode,
     });
     draft

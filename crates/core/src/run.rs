@@ -63,6 +63,9 @@ pub struct Run {
     pub blockers: Vec<Blocker>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_blockers: u32,
+    /// Edges with checks are among the gates that the work has to pass. Older runs go on without.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_checks: bool,
     /// An external system reported that the work is good, or that it has been merged.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_passed: bool,
@@ -248,6 +251,7 @@ impl Run {
             frames: Vec::new(),
             blockers: Vec::new(),
             n_blockers: 0,
+            has_checks: false,
             is_passed: false,
             is_merged: false,
             merge_commit: None,

@@ -39,6 +39,7 @@ pub fn start(n: u32, story: &str) -> Append {
         owner,
         start,
         has_gates: false,
+        has_checks: false,
         mode: Mode::Autonomous,
     });
     Append {

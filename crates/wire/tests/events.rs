@@ -43,7 +43,7 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("gate.answered", &["resets"]),
         ("handoff.completed", &["answer"]),
         ("gate.opened", &["kind", "sender", "beside", "about", "evidence", "limit"]),
-        ("run.started", &["has_gates", "mode"]),
+        ("run.started", &["has_gates", "has_checks", "mode"]),
         ("blocker.routed", &["domain"]),
         ("gate.passed", &["on"]),
         ("evidence.recorded", &["fence", "ran"]),

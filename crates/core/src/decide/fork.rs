@@ -205,6 +205,19 @@ fn agents_at(draft: &Draft<'_>, step: &StepId) -> Vec<AgentId> {
     draft.workflow().agents_at(&Place::Step(step.clone()))
 }
 
+/// The receivers of a fan-out, in the order of its branches, where the sender names one of them.
+pub(super) fn receivers(
+    draft: &Draft<'_>,
+    fan_out: &FanOut,
+    sender: &Party,
+    named: &AgentId,
+) -> Vec<AgentId> {
+    let first = Place::Step(fan_out.branches[0].clone());
+    let to = Party { agent: named.clone(), place: first };
+    let offer = Offer::new(sender.clone(), to, None);
+    fan_out.branches.iter().map(|it| first_party(draft, it, &offer).agent).collect()
+}
+
 /// The receiver at the first step of a branch: the one that the sender named, else one of the
 /// sender's domain, else the first.
 fn first_party(draft: &Draft<'_>, step: &StepId, it: &Offer) -> Party {

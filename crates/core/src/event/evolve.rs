@@ -20,14 +20,22 @@ use crate::workflow::Place;
 pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
     let mut events = events.into_iter();
     let (first, at) = events.next()?;
-    let Event::Run(RunEvent::Started { story, workflow, pin, owner, start, has_gates, mode }) =
-        first
+    let Event::Run(RunEvent::Started {
+        story,
+        workflow,
+        pin,
+        owner,
+        start,
+        has_gates,
+        has_checks,
+        mode,
+    }) = first
     else {
         return None;
     };
     let run = Run::new(id, story, workflow, pin, owner, start, at);
     let mut run = Run { mode, ..run };
-    run.record_gates(has_gates);
+    run.record_gates(has_gates, has_checks);
     for (event, at) in events {
         evolve(&mut run, &event, at);
     }
@@ -80,7 +88,9 @@ impl Run {
     fn on_run(&mut self, event: &RunEvent) {
         match event {
             // `replay` and `decide` create the run from it.
-            RunEvent::Started { has_gates, .. } => self.record_gates(*has_gates),
+            RunEvent::Started { has_gates, has_checks, .. } => {
+                self.record_gates(*has_gates, *has_checks);
+            }
             RunEvent::Adopted { by } => self.visit(&by.place),
             RunEvent::Paused { .. } => self.status = RunStatus::Paused,
             RunEvent::Resumed => self.status = RunStatus::Open,
@@ -387,6 +397,8 @@ impl Run {
         }
         let branch = self.branch_of(no);
         self.set_baton(branch, Baton::Parked { handoff: no, on: Wait::Checks });
+        // As before a gate: what an earlier package has passed, this one has not.
+        self.lose_gate(branch, &work.edge);
     }
 
     fn open_gate(&mut self, no: HandoffNo, gate: &Gate) {
