@@ -14,6 +14,7 @@ mod documents;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
+mod long_poll;
 mod messages;
 mod metrics;
 pub(crate) mod runs;

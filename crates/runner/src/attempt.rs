@@ -3,6 +3,7 @@
 mod ending;
 mod environment;
 mod messages;
+mod taking;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,9 +23,10 @@ use crate::client::ApiFailure;
 use crate::executor::{AttemptBrief, Executor, executor};
 use crate::process::RunningProgram;
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
-use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
+use crate::result::{LeftBehind, RefusedDocument, last_words, left_behind, without_handing_off};
 use crate::supervise::{Supervised, WatchedProgram, heartbeats_during, supervise};
 use crate::trust::foreign_file;
+use crate::turns::AgentSlot;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
 /// Why an attempt did not come to a result.
@@ -79,12 +81,17 @@ const MOST_OUTPUT_BYTES: u64 = 16 << 20;
 const MOST_SAYING: Duration = Duration::from_secs(2);
 
 /// Works on a claim until its result is taken.
-pub(crate) async fn work(context: Arc<RunnerContext>, claim: Claim, stop: watch::Receiver<bool>) {
+pub(crate) async fn work(
+    context: Arc<RunnerContext>,
+    claim: Claim,
+    mut slot: AgentSlot,
+    stop: watch::Receiver<bool>,
+) {
     let record = AttemptRecord::new(&claim);
     let turn = context.turns.of(record.run);
     let mut attempt = AttemptRun { context, record, stop, said: None };
     attempt.pass("answered");
-    let _turn = attempt.keep_alive(turn.begin()).await;
+    let _turn = attempt.keep_alive(slot.take_turn(&turn, &attempt.context.slots)).await;
     let result = attempt.begin().await;
     attempt.finish(result).await;
 }
@@ -357,40 +364,26 @@ impl AttemptRun {
         if let Some(over) = self.is_over().await {
             return Ok(Result(over));
         }
-        // What an agent printed before it was ended was not meant as its last word.
-        let has_ended_itself = matches!(end, Some(AgentEnd::Exited { .. }));
         let written =
             self.record.dir(&self.context.state)?.make_dirs(WRITTEN, FileMode::Private)?;
-        let left =
-            if has_ended_itself { left_behind(output, &written) } else { LeftBehind::Nothing };
+        let left = match &end {
+            Some(AgentEnd::Exited { .. }) => left_behind(output, &written),
+            Some(AgentEnd::TimedOut { .. }) => last_words(output),
+            // What an agent printed before it was ended was not meant as its last word.
+            Some(
+                AgentEnd::TooMuchOutput { .. }
+                | AgentEnd::Over
+                | AgentEnd::Lost
+                | AgentEnd::Stopped,
+            )
+            | None => LeftBehind::Nothing,
+        };
         match left {
             LeftBehind::Nothing => {
                 Ok(Result(AttemptResult::Failed(without_handing_off(end.as_ref()))))
             }
             LeftBehind::Broken { why } => Ok(Correction(RefusedDocument::Broken(why))),
-            LeftBehind::Document(left) => {
-                // A run that this handoff ends takes no more messages.
-                self.wait_until_said().await;
-                let name = format!("result-{}", self.record.round);
-                let key = &self.record.key;
-                let sent = self.context.client.document(key, left.format, &left.text, &name).await;
-                self.pass("sent");
-                match sent {
-                    Ok(true) => {
-                        let how = format!("its handoff was taken from what it left {}", left.place);
-                        Ok(Result(AttemptResult::HandedOff(how)))
-                    }
-                    Ok(false) => {
-                        let why =
-                            "its last document is a note of progress, not a handoff".to_owned();
-                        Ok(Result(AttemptResult::Failed(why)))
-                    }
-                    Err(ApiFailure::Refused(problem)) => {
-                        Ok(Correction(RefusedDocument::Refused(problem)))
-                    }
-                    Err(error @ ApiFailure::Unreachable(_)) => Err(error.into()),
-                }
-            }
+            LeftBehind::Document(left) => self.take(&left).await,
         }
     }
 

@@ -253,10 +253,14 @@ pub(crate) fn is_lost(problem: &ProblemDocument) -> bool {
         let value: serde_json::Value = serde_json::from_str(it.get()).ok()?;
         value["state"].as_str().map(str::to_owned)
     });
-    let is_refused_as_such = matches!(&*problem.code, "bad_token" | "not_a_runner");
     let is_taken =
         matches!(state.as_deref(), Some("timed_out" | "cancelled" | "superseded" | "pending"));
-    is_taken || is_refused_as_such
+    is_taken || is_unknown_runner(&problem.code)
+}
+
+/// The server refused the credential itself.
+pub(crate) fn is_unknown_runner(code: &str) -> bool {
+    matches!(code, "bad_token" | "not_a_runner")
 }
 
 /// A task that posts messages one after the other, in the agent's name, so that the agent is not kept

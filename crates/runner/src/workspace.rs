@@ -15,6 +15,7 @@ use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::cleaning::INDEX;
 pub(crate) use self::contents::AgentSession;
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder, without_folders_of};
@@ -127,6 +128,15 @@ fn put_aside(folder: &Dir) -> Result<(), FileError> {
     }
 }
 
+/// git itself is told not to look: what is in such a folder may have come with a repository.
+fn is_bare(folder: &Dir) -> bool {
+    let is = |name: &str| folder.entry(name).ok().flatten();
+    is("HEAD").is_some_and(|it| it.is_file())
+        && is("objects").is_some_and(|it| it.is_folder())
+        && is("refs").is_some_and(|it| it.is_folder())
+        && is(".git").is_none()
+}
+
 /// The worktree of a run, where it has one.
 pub fn worktree_of(data: &Dir, run: Uuid) -> Option<Dir> {
     let path = Path::new(crate::record::FOLDER).join(WORKSPACES).join(run.to_string()).join(TREE);
@@ -162,6 +172,13 @@ impl Workspaces {
         let mut git = GitFolder::new(project.real_path()?, env);
         git.switch_off_own_filters().await;
         let has_commit = git.is_top().await && git.head().await.is_some();
+        if !has_commit && settings.workspace != Some(WorkspaceKind::InPlace) && is_bare(&project) {
+            let path = project.path().display();
+            return Err(WorkspaceError::Git(format!(
+                "{path} is a bare repository, which has no files to work on; type `git worktree add ../work` there, \
+                 and run Baton in that folder"
+            )));
+        }
         let is_worktree = match settings.workspace {
             Some(WorkspaceKind::InPlace) => false,
             Some(WorkspaceKind::Worktree) if !has_commit => {
@@ -462,7 +479,12 @@ impl Workspaces {
     /// True if the workspace has changes that are not committed.
     pub async fn is_dirty(&self, record: &WorkspaceRecord) -> bool {
         let git = self.git.at(record.path.clone());
-        git.is_top().await && git.is_dirty().await.unwrap_or(true)
+        let Ok(folder) = self.folder(record.run) else { return true };
+        let Ok(path) = folder.real_path() else { return true };
+        let is_dirty = git.is_top().await && git.is_dirty(&path.join(INDEX)).await.unwrap_or(true);
+        // It is made anew each time.
+        let _ = folder.remove(INDEX);
+        is_dirty
     }
 
     fn folder(&self, run: Uuid) -> Result<Dir, FileError> {
