@@ -4,10 +4,12 @@
 //! A runner is a client of `/api/v1`, in the server's process or elsewhere. It keeps what it has reached
 //! on disk, so that the next one does nothing twice.
 
+mod acp;
 mod attempt;
 mod branch;
 mod checks;
 mod client;
+mod conversation;
 mod detect;
 mod dispatch;
 mod executor;

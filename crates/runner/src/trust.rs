@@ -55,6 +55,7 @@ impl Programs {
                 // As a path, so that it has to be there.
                 ExecutorKind::Scripted(script) => vec![format!("./{script}")],
                 ExecutorKind::Program(program) => program.run.clone(),
+                ExecutorKind::Acp(agent) => agent.run.clone(),
             };
             let mut line = match &executor.kind {
                 ExecutorKind::Command(_) => command_line(&words),
@@ -65,6 +66,9 @@ impl Programs {
                         command_line(&words),
                         program.permissions.name()
                     )
+                }
+                ExecutorKind::Acp(agent) => {
+                    format!("{} (permissions: {})", command_line(&words), agent.permissions.name())
                 }
             };
             if !executor.env.is_empty() {

@@ -247,7 +247,7 @@ fn a_program_that_is_killed_goes_on_with_its_conversation() {
 }
 
 /// The newest attempt of an agent, as the runner has it on disk.
-fn attempt_record(workshop: &Workshop, agent: &str) -> Value {
+pub(super) fn attempt_record(workshop: &Workshop, agent: &str) -> Value {
     let attempts = workshop.path().join(".baton/data/runner/attempts");
     let folders = std::fs::read_dir(attempts).unwrap().map(|it| it.unwrap().path());
     let records = folders.filter_map(|it| {

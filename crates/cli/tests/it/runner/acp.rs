@@ -1,0 +1,168 @@
+//! Agents that speak the Agent Client Protocol: a program that does so by hand, well and badly.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{Workshop, text};
+use crate::serve::Served;
+
+const AGENT: &str = include_str!("acp_agent.py");
+
+/// A workshop whose agents end their turns in this way.
+pub(super) fn workshop(way: &str, settings: &str) -> Workshop {
+    let workshop = Workshop::new("json", "");
+    workshop.write("tools/acp_agent.py", AGENT);
+    let text = format!(
+        "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"2s\"\n\
+         [executors.other]\nkind = \"acp\"\nrun = [\"python3\", \"tools/acp_agent.py\", \"{way}\"]\n\
+         timeout = \"20s\"\n{settings}\n[agents.\"*\"]\nexecutors = [\"other\"]\n"
+    );
+    workshop.write(".baton/baton.toml", &text);
+    workshop.commit("Speak the protocol");
+    workshop.ok(&["trust", "--yes"]);
+    workshop
+}
+
+fn messages(served: &Served) -> String {
+    served.curl(&[], "/api/v1/runs/1/messages?limit=500").body.to_string()
+}
+
+/// What the agent kept across its attempts.
+fn kept(workshop: &Workshop, name: &str, agent: &str) -> String {
+    let path = workshop.path().join(format!(".baton/data/runner/{name}-s1-{agent}"));
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// A person is asked after the only attempt, and this is why.
+#[track_caller]
+fn fails_with(way: &str, settings: &str, why: &str) -> (Workshop, Served) {
+    let workshop = workshop(way, settings);
+    let served = workshop.serves();
+    workshop.start("s1");
+    workshop.until("s1", "a person is asked", |it| it["parkedOn"] == "person");
+    let handoffs = workshop.handoffs("s1");
+    let ended: Vec<&str> = handoffs.iter().map(|it| text(it, "endedReason")).collect();
+    assert!(ended.iter().any(|it| it.contains(why)), "{ended:#?}");
+    (workshop, served)
+}
+
+#[test]
+fn an_agent_of_the_protocol_completes_a_pipeline() {
+    let workshop = workshop("good", "permissions = \"edit\"\nenv = [\"SECRET_OF_THE_SERVER\"]");
+    let served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let messages = messages(&served);
+    for shown in [
+        "I am done, and hand on.",
+        "[thought] A greeting is one line.",
+        "[plan] 0 of 2 done; now: Write the greeting",
+        "[edit] Write src/app.txt",
+        "src/app.txt +1 -0",
+        "`implementer` (other) used 100 tokens in, 20 out, $0.2500",
+    ] {
+        assert!(messages.contains(shown), "{shown}: {messages}");
+    }
+    assert!(kept(&workshop, "prompts", "implementer").contains("You are `implementer`"));
+    let capabilities = kept(&workshop, "initialized", "implementer");
+    assert!(!capabilities.contains("true"), "no file system, no terminal: {capabilities}");
+    assert_eq!(workshop.git(&["show", "feat/story-s1:src/app.txt"]), "hello");
+    let data = workshop.path().join(".baton/data");
+    let found = Command::new("grep").args(["-rl", "do-not-pass-on"]).arg(&data).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "", "a value of the environment is stored");
+}
+
+#[test]
+fn garbage_beside_the_protocol_is_left_out_and_nothing_is_read_for_the_agent() {
+    let workshop = workshop("garbage", "permissions = \"edit\"");
+    let served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let messages = messages(&served);
+    assert!(messages.contains("warning: this is no message"), "{messages}");
+    assert!(messages.contains("and on the other stream"), "{messages}");
+    assert!(messages.contains("a message that is too long is left out"), "{messages}");
+    assert!(!messages.contains("root:"), "{messages}");
+}
+
+#[test]
+fn a_turn_that_ends_early_says_why() {
+    fails_with("refusal", "", "refused the work");
+    fails_with("max-tokens", "", "reached its limit of tokens");
+    fails_with("error", "", "could not work: Internal error: the model is gone");
+    fails_with("crash", "", "was ended by signal 11");
+}
+
+#[test]
+fn an_agent_that_hangs_is_cancelled_and_one_that_never_stops_is_ended() {
+    let (workshop, _served) = fails_with("hang", "timeout = \"2s\"", "did not end within 2 s");
+    assert_ne!(kept(&workshop, "cancelled", "analyst"), "", "it was asked to end its turn");
+    fails_with("huge", "timeout = \"60s\"", "printed more than");
+}
+
+#[test]
+fn a_rate_limit_is_known_and_is_no_failure() {
+    let workshop = workshop("limited", "");
+    let _served = workshop.serves();
+    workshop.start("s1");
+    let run = workshop.until("s1", "it waits", |it| it["baton"] == "parked");
+    assert_eq!(run["parkedOn"], "timer", "{run}");
+}
+
+#[test]
+fn an_agent_that_is_killed_goes_on_with_its_session() {
+    let workshop = workshop("dies-once", "permissions = \"edit\"");
+    let _served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let sessions = kept(&workshop, "sessions", "implementer");
+    assert_eq!(sessions, "new\nload session-implementer\n");
+    assert!(kept(&workshop, "prompts", "implementer").contains("You were interrupted"));
+}
+
+#[test]
+fn after_a_kill_of_the_runner_the_next_one_goes_on_with_the_session() {
+    let workshop = workshop("slow-once", "permissions = \"edit\"\ntimeout = \"60s\"");
+    let _served = workshop.serves_alone();
+    workshop.start("s1");
+    let mut runner = workshop.command(&["runner"]).spawn().unwrap();
+    workshop.until("s1", "the agent is at work", |_| {
+        !kept(&workshop, "asleep", "implementer").is_empty()
+    });
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    workshop.until("s1", "it is done", |it| {
+        workshop.ok(&["runner", "--once"]);
+        it["status"] == "completed"
+    });
+    let sessions = kept(&workshop, "sessions", "implementer");
+    assert_eq!(sessions, "new\nload session-implementer\n");
+    assert!(kept(&workshop, "prompts", "implementer").contains("You were interrupted"));
+    let log = workshop.git(&["log", "--format=%s", "feat/story-s1"]);
+    assert_eq!(log.lines().filter(|it| *it == "Add the greeting").count(), 1, "{log}");
+}
+
+#[test]
+fn an_agent_that_cannot_load_a_session_starts_over() {
+    let workshop = workshop("forgets", "permissions = \"edit\"");
+    let _served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let record = super::programs::attempt_record(&workshop, "implementer");
+    assert_eq!(record["report"]["session"], Value::Null, "{record}");
+}
+
+#[test]
+fn edits_inside_the_workspace_are_allowed_and_nothing_else() {
+    let workshop = workshop("edits", "permissions = \"edit\"");
+    let served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let chosen = kept(&workshop, "chosen", "implementer");
+    let expected = "Write src/app.txt: yes\nWrite a start-up file: no\nrm -rf /: no\n";
+    assert_eq!(chosen, expected);
+    let messages = messages(&served);
+    assert!(messages.contains("[denied] rm -rf / (execute): the settings deny it"), "{messages}");
+    assert!(messages.contains("2 requests for permission were denied"), "{messages}");
+}
