@@ -16,6 +16,7 @@ use crate::acp::{
     AcpBrief, AcpEvent, AcpTranscript, AcpTurn, LineSplitter, OutputLine, PermissionDecision,
     PermissionQuestion, PermissionRule, is_cancelled, turn_usage,
 };
+use crate::client::{ApiFailure, PermissionAnswer};
 use crate::process::{OutputChunk, OutputStream};
 use crate::record::{AttemptKey, TurnStop};
 use crate::transcript::{AgentReport, TranscriptPart, is_rate_limit};
@@ -48,6 +49,8 @@ pub(crate) enum Heard {
     /// A person is asked, and the agent waits.
     AskBegun,
     AskEnded,
+    /// A person denied something.
+    Denied,
     TurnEnded(TurnStop),
 }
 
@@ -59,6 +62,8 @@ pub(crate) struct Conversation {
 }
 
 const MOST_UNHEARD: usize = 64;
+/// How often a person's answer is looked for.
+const ASKED_EVERY: Duration = Duration::from_millis(500);
 /// How long an agent that is to be ended may take to end its turn.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// More requests of one attempt are denied: a person would not read them.
@@ -114,6 +119,81 @@ impl Drop for Conversation {
     }
 }
 
+/// One request that goes to a person.
+struct AskedPermission {
+    owner: ConversationOwner,
+    /// Counted in the attempt, from 1.
+    n: usize,
+    within: Duration,
+    allowed_kinds: Arc<Mutex<BTreeSet<&'static str>>>,
+    heard: mpsc::Sender<Heard>,
+}
+
+impl AskedPermission {
+    async fn ask(self, question: PermissionQuestion, decide: oneshot::Sender<PermissionDecision>) {
+        // One at a time; and the answer to the first may settle the next.
+        let kinds = self.allowed_kinds.clone();
+        let mut allowed = kinds.lock().await;
+        if allowed.contains(question.kind) {
+            let _ = decide.send(PermissionDecision::AllowKind);
+            return;
+        }
+        let _ = self.heard.send(Heard::AskBegun).await;
+        let (decision, how) = self.decision(&question).await;
+        let _ = decide.send(decision);
+        if decision == PermissionDecision::AllowKind {
+            allowed.insert(question.kind);
+        }
+        let mut part = TranscriptPart::default();
+        let word = if decision == PermissionDecision::Deny { "denied" } else { "allowed" };
+        part.use_tool(word, &format!("{} ({}): {how}", question.title, question.kind));
+        let _ = self.heard.send(Heard::Said { n_bytes: 0, part }).await;
+        if decision == PermissionDecision::Deny {
+            let _ = self.heard.send(Heard::Denied).await;
+        }
+        let _ = self.heard.send(Heard::AskEnded).await;
+    }
+
+    /// What a person says within the time, and how it came about.
+    async fn decision(&self, question: &PermissionQuestion) -> (PermissionDecision, String) {
+        let ConversationOwner { context, key, agent } = &self.owner;
+        let client = &context.client;
+        let gate = match client.ask_permission(key, self.n, &question.sentence(agent)).await {
+            Ok(gate) => gate,
+            Err(error) => {
+                return (PermissionDecision::Deny, format!("no person can be asked: {error}"));
+            }
+        };
+        let deadline = tokio::time::Instant::now() + self.within;
+        loop {
+            match client.permission(gate).await {
+                Ok(Some(PermissionAnswer::Once)) => {
+                    return (PermissionDecision::AllowOnce, "a person allowed it once".to_owned());
+                }
+                Ok(Some(PermissionAnswer::Kind)) => {
+                    let how = "a person allowed this kind in this attempt".to_owned();
+                    return (PermissionDecision::AllowKind, how);
+                }
+                Ok(Some(PermissionAnswer::Deny)) => {
+                    return (PermissionDecision::Deny, "a person denied it".to_owned());
+                }
+                // A server that is started again still has the question.
+                Ok(None) | Err(ApiFailure::Unreachable(_)) => {}
+                Err(ApiFailure::Refused(problem)) => {
+                    return (PermissionDecision::Deny, problem.detail.clone());
+                }
+            }
+            if tokio::time::Instant::now() >= deadline {
+                let _ = client.withdraw_permission(gate).await;
+                let seconds = self.within.as_secs();
+                let how = format!("no person answered within {seconds} s");
+                return (PermissionDecision::Deny, how);
+            }
+            tokio::time::sleep(ASKED_EVERY).await;
+        }
+    }
+}
+
 /// The task of a conversation.
 struct Listener {
     turn: AcpTurn,
@@ -143,7 +223,8 @@ impl Listener {
             tokio::select! {
                 event = self.turn.events.recv() => {
                     let Some(event) = event else { return };
-                    if self.take(event).await {
+                    // Without its program a turn cannot but break: what counts is how the program ended.
+                    if self.take(event, is_open).await {
                         return;
                     }
                 }
@@ -187,7 +268,7 @@ impl Listener {
     }
 
     /// True at the end of the turn.
-    async fn take(&mut self, event: AcpEvent) -> bool {
+    async fn take(&mut self, event: AcpEvent, is_open: bool) -> bool {
         match event {
             AcpEvent::Session(session) => {
                 self.report.session = Some(session);
@@ -206,7 +287,9 @@ impl Listener {
             AcpEvent::Usage(response) => turn_usage(&response, &mut self.report),
             AcpEvent::Ended(stop) => {
                 let mut part = self.transcript.finish();
-                if let TurnStop::Error(why) = &stop {
+                if let TurnStop::Error(why) = &stop
+                    && is_open
+                {
                     part.show(why);
                     if is_rate_limit(why) {
                         self.report.limited(why, None);
@@ -214,7 +297,9 @@ impl Listener {
                 }
                 self.tell(Heard::Said { n_bytes: 0, part }).await;
                 self.tell(Heard::Report(Box::new(self.report.clone()))).await;
-                self.tell(Heard::TurnEnded(stop)).await;
+                if is_open {
+                    self.tell(Heard::TurnEnded(stop)).await;
+                }
                 return true;
             }
         }
@@ -237,7 +322,14 @@ impl Listener {
             }
             PermissionRule::AskPerson => {
                 self.n_asked += 1;
-                self.deny(&question, decide, "no person can be asked").await;
+                let asked = AskedPermission {
+                    owner: self.owner.clone(),
+                    n: self.n_asked,
+                    within: self.ask_within,
+                    allowed_kinds: self.allowed_kinds.clone(),
+                    heard: self.heard.clone(),
+                };
+                self.asked.spawn(asked.ask(question, decide));
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::client::ApiFailure;
 use crate::conversation::{Conversation, ConversationBrief, ConversationOwner, Heard};
 use crate::output::{AgentOutput, MOST_PRINTED, SECRET};
 use crate::process::{OutputChunk, RunningProgram, end_orphans, exit_parts};
-use crate::record::{AgentEnd, AttemptRecord, TurnStop};
+use crate::record::{AgentEnd, AttemptRecord};
 use crate::transcript::{AgentReport, Transcript};
 
 /// A program, and how its output is read.
@@ -84,6 +84,7 @@ pub(crate) async fn supervise(
         output: AgentOutput::new(watched.secrets),
         transcript,
         report: AgentReport::default(),
+        n_denied: 0,
         session: None,
         asked_at: None,
         messages,
@@ -206,7 +207,7 @@ async fn watch_over(
             _ = said.tick() => speech.say_on(),
             // Last, so that a program that never stops printing keeps nothing else from its turn.
             heard = next(&mut program.output, conversation), if is_open => match heard {
-                Some(Heard::TurnEnded(stop)) => return turn_ended(program, stop).await,
+                Some(Heard::TurnEnded(stop)) => return AgentEnd::TurnEnded { stop },
                 Some(heard) => {
                     timeout += speech.hear(heard);
                     if let Some(session) = speech.new_session() {
@@ -235,17 +236,6 @@ async fn next(
     }
 }
 
-/// A conversation that broke because its program ended is the program's end.
-async fn turn_ended(program: &mut RunningProgram, stop: TurnStop) -> AgentEnd {
-    if let TurnStop::Error(_) = stop
-        && let Ok(status) = tokio::time::timeout(SHORT_GRACE, program.child.wait()).await
-    {
-        let (code, signal) = status.map_or((None, None), exit_parts);
-        return AgentEnd::Exited { code, signal };
-    }
-    AgentEnd::TurnEnded { stop }
-}
-
 /// On disk while the program is at work: where the runner is killed, the next one goes on with it.
 fn keep_session(context: &RunnerContext, record: &AttemptRecord, session: String) {
     let mut record = record.clone();
@@ -262,6 +252,8 @@ struct Speech {
     transcript: Option<Transcript>,
     /// What a conversation has told.
     report: AgentReport,
+    /// How often a person denied something.
+    n_denied: usize,
     /// The session that is on disk.
     session: Option<String>,
     /// Since when a person is asked, and the agent waits.
@@ -283,6 +275,7 @@ impl Speech {
             | Heard::Said { .. }
             | Heard::Report(_)
             | Heard::AskBegun
+            | Heard::Denied
             | Heard::TurnEnded(_) => Duration::ZERO,
         };
         self.push(heard);
@@ -301,6 +294,7 @@ impl Speech {
             (Heard::Said { n_bytes, part }, _) => self.output.push_read(n_bytes, &part),
             (Heard::Report(report), _) => self.report = *report,
             (Heard::AskBegun, _) => self.asked_at = Some(Instant::now()),
+            (Heard::Denied, _) => self.n_denied += 1,
             (Heard::AskEnded | Heard::TurnEnded(_), _) => {}
         }
     }
@@ -317,7 +311,10 @@ impl Speech {
 
     /// What the transcript has told, to its last line.
     fn report(&mut self) -> AgentReport {
-        let Some(transcript) = self.transcript.take() else { return self.report.clone() };
+        let Some(transcript) = self.transcript.take() else {
+            let n_denied = self.report.n_denied + self.n_denied;
+            return AgentReport { n_denied, ..self.report.clone() };
+        };
         let (part, report) = transcript.finish();
         self.output.push_read(0, &part);
         report

@@ -253,6 +253,8 @@ impl<'a> Walk<'a> {
             | Command::LoseLease(_)
             | Command::ClaimChecks(_)
             | Command::ReportChecks(_)
+            | Command::AskPermission(_)
+            | Command::WithdrawPermission { .. }
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }

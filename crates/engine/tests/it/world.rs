@@ -288,6 +288,8 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::Expire { handoff }
         | Command::ClaimChecks(ClaimChecks { handoff, .. })
         | Command::ReportChecks(ReportChecks { handoff, .. })
+        | Command::AskPermission(AskPermission { handoff, .. })
+        | Command::WithdrawPermission { gate: handoff }
         | Command::MarkStale { handoff } => Some(*handoff),
         Command::Create(_)
         | Command::CleanUp { .. }

@@ -197,7 +197,7 @@ impl Views<'_> {
 
 /// Who speaks in the reason of a gate; none where it is Baton's own sentence.
 fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
-    let is_own = gate.kind == GateKind::Advisory
+    let is_own = (gate.kind == GateKind::Advisory && gate.cause != GateCause::Permission)
         || matches!(gate.cause, GateCause::Checks | GateCause::NoProgress | GateCause::Confidence)
         || words == gate.cause.sentence()
         || words == gate.sentence();

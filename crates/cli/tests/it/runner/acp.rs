@@ -13,10 +13,11 @@ const AGENT: &str = include_str!("acp_agent.py");
 pub(super) fn workshop(way: &str, settings: &str) -> Workshop {
     let workshop = Workshop::new("json", "");
     workshop.write("tools/acp_agent.py", AGENT);
+    let timeout = if settings.contains("timeout") { "" } else { "timeout = \"20s\"\n" };
     let text = format!(
         "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"2s\"\n\
          [executors.other]\nkind = \"acp\"\nrun = [\"python3\", \"tools/acp_agent.py\", \"{way}\"]\n\
-         timeout = \"20s\"\n{settings}\n[agents.\"*\"]\nexecutors = [\"other\"]\n"
+         {timeout}{settings}\n[agents.\"*\"]\nexecutors = [\"other\"]\n"
     );
     workshop.write(".baton/baton.toml", &text);
     workshop.commit("Speak the protocol");
@@ -165,4 +166,65 @@ fn edits_inside_the_workspace_are_allowed_and_nothing_else() {
     let messages = messages(&served);
     assert!(messages.contains("[denied] rm -rf / (execute): the settings deny it"), "{messages}");
     assert!(messages.contains("2 requests for permission were denied"), "{messages}");
+}
+
+/// The open question for permission, as the inbox has it.
+#[track_caller]
+fn asked(workshop: &Workshop) -> Value {
+    workshop.until("s1", "it asks for permission", |_| {
+        let inbox = workshop.json(&["inbox"]);
+        inbox["items"].as_array().is_some_and(|it| it.iter().any(|it| it["cause"] == "permission"))
+    });
+    let inbox = workshop.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    items.iter().find(|it| it["cause"] == "permission").unwrap().clone()
+}
+
+#[test]
+fn a_person_denies_what_an_agent_asks_for_and_it_goes_on_without() {
+    let workshop = workshop("asks", "permissions = \"ask\"");
+    let served = workshop.serves();
+    workshop.start("s1");
+    let item = asked(&workshop);
+    assert!(text(&item, "words").contains("npm publish"), "{item}");
+    assert_eq!(text(&item, "wordsBy"), "implementer", "{item}");
+    let run = workshop.json(&["run", "show", "s1"]);
+    assert_eq!((text(&run, "baton"), text(&run, "currentAgent")), ("held", "implementer"));
+    workshop.ok(&["reject", text(&item, "handoffId")]);
+    workshop.until_completed("s1");
+    assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: no\n");
+    let messages = messages(&served);
+    assert!(messages.contains("[denied] npm publish (execute): a person denied it"), "{messages}");
+    assert!(messages.contains("1 request for permission was denied"), "{messages}");
+}
+
+#[test]
+fn a_person_allows_a_kind_for_the_rest_of_the_attempt_and_a_restart_keeps_the_question() {
+    let workshop = workshop("asks", "permissions = \"ask\"\ntimeout = \"60s\"");
+    let served = workshop.serves_alone();
+    let address = served.url.strip_prefix("http://").unwrap().to_owned();
+    workshop.start("s1");
+    let mut runner = workshop.command(&["runner"]).spawn().unwrap();
+    let item = asked(&workshop);
+    served.killed();
+    let again = workshop.command(&["serve", "--listen", &address, "--no-runner"]);
+    let _served = Served::listening(again);
+    assert_eq!(asked(&workshop)["handoffId"], item["handoffId"]);
+    workshop.ok(&["answer", text(&item, "handoffId"), "--choose", "continue"]);
+    workshop.until_completed("s1");
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    // The second request of the same kind is not asked; each is answered with `once`.
+    assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: yes\nnpm whoami: yes\n");
+}
+
+#[test]
+fn a_question_that_no_person_answers_in_time_is_denied_and_leaves_the_inbox() {
+    let workshop = workshop("asks", "permissions = \"ask\"\nask_within = \"1s\"");
+    let _served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: no\n");
+    let inbox = workshop.json(&["inbox"]);
+    assert_eq!(inbox["items"], serde_json::json!([]), "{inbox}");
 }

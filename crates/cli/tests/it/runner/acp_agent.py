@@ -24,9 +24,9 @@ def send(message):
         sys.stdout.flush()
 
 
-def update(session, kind, **members):
+def update(session, what, /, **members):
     send({"method": "session/update",
-          "params": {"sessionId": session, "update": {"sessionUpdate": kind, **members}}})
+          "params": {"sessionId": session, "update": {"sessionUpdate": what, **members}}})
 
 
 def say(session, text):
