@@ -144,7 +144,9 @@ async fn connect(
             agent_client_protocol::on_receive_notification!(),
         )
         .on_receive_request(
-            async move |request: RequestPermissionRequest, responder, connection: ConnectionTo<Agent>| {
+            async move |request: RequestPermissionRequest,
+                        responder,
+                        connection: ConnectionTo<Agent>| {
                 let (decide, decided) = oneshot::channel();
                 let options = request.options.clone();
                 let _ = asked.send(AcpEvent::Permission(Box::new(request), decide)).await;
@@ -182,7 +184,8 @@ async fn turn(
     };
     is_listening.store(true, Ordering::SeqCst);
     let text = ContentBlock::Text(TextContent::new(brief.prompt.clone()));
-    let answer = connection.send_request(PromptRequest::new(session.clone(), vec![text])).block_task();
+    let answer =
+        connection.send_request(PromptRequest::new(session.clone(), vec![text])).block_task();
     tokio::pin!(answer);
     let response = tokio::select! {
         response = &mut answer => response?,
@@ -265,8 +268,7 @@ async fn set_model(
         let why = "it offers no choice of a model: leave `model` out, and name the model in `run` or `env`";
         return Err(Error::invalid_params().data(why));
     };
-    let request =
-        SetSessionConfigOptionRequest::new(session.clone(), option.id.clone(), model);
+    let request = SetSessionConfigOptionRequest::new(session.clone(), option.id.clone(), model);
     connection.send_request(request).block_task().await.map(|_| ())
 }
 

@@ -23,9 +23,7 @@ use crate::executor::{AttemptBrief, Executor, OutputForm, executor};
 use crate::process::{ProgramSpec, RunningProgram};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
-use crate::supervise::{
-    OutputReading, Supervised, WatchedProgram, heartbeats_during, supervise,
-};
+use crate::supervise::{OutputReading, Supervised, WatchedProgram, heartbeats_during, supervise};
 use crate::transcript::Transcript;
 use crate::trust::foreign_file;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};

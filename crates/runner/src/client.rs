@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use baton_api::{
     Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
-    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest,
-    ProblemDocument, PromptDocument, StoryDocument, StoryText, WithdrawnPermission,
+    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest, ProblemDocument,
+    PromptDocument, StoryDocument, StoryText, WithdrawnPermission,
 };
 use baton_core::agent::AgentInterface;
 use baton_core::hash::Hash;

@@ -43,7 +43,10 @@ pub(crate) enum Heard {
     /// As it was printed.
     Printed(bytes::Bytes),
     /// What `n_bytes` of its output say.
-    Said { n_bytes: usize, part: TranscriptPart },
+    Said {
+        n_bytes: usize,
+        part: TranscriptPart,
+    },
     /// What is known of it now.
     Report(Box<AgentReport>),
     /// A person is asked, and the agent waits.

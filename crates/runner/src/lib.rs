@@ -38,7 +38,7 @@ use baton_wire::project_file::{self, ProjectCheck, ProjectFile};
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-pub use crate::detect::{DetectedProgram, ProgramLogin, detect};
+pub use crate::detect::{DetectedProgram, ProgramLogin, detect, detect_acp};
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
 pub use crate::record::AttemptStage;
 pub use crate::status::{AttemptStatus, RunnerStatus, status};

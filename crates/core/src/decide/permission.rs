@@ -21,8 +21,7 @@ pub(super) fn ask(draft: &mut Draft<'_>, asked: &AskPermission) -> Result<(), Re
             return Err(wrong_state("ask_permission", &held, hint));
         }
     }
-    let is_same =
-        |gate: &Gate| gate.cause == GateCause::Permission && gate.beside == Some(held.no);
+    let is_same = |gate: &Gate| gate.cause == GateCause::Permission && gate.beside == Some(held.no);
     if draft.run.gates().any(|(_, gate)| is_same(gate)) {
         let hint = "the permission that it asked for before has to be answered first";
         return Err(wrong_state("ask_permission", &held, hint));

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use baton_core::agent::Agent;
 use baton_core::command::{
-    Accept, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease,
-    Record, Reject, Release, Reply, ReportChecks,
+    Accept, AskPermission, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime,
+    LoseLease, Record, Reject, Release, Reply, ReportChecks,
 };
 use baton_core::contract::Profile;
 use baton_core::gate::Answer;

@@ -205,13 +205,12 @@ mod tests {
             PermissionOption::new("2", "Yes", PermissionOptionKind::AllowOnce),
             PermissionOption::new("3", "No", PermissionOptionKind::RejectOnce),
         ];
-        let chosen = |options: &[PermissionOption], decision| {
-            match response(options, decision).outcome {
+        let chosen =
+            |options: &[PermissionOption], decision| match response(options, decision).outcome {
                 RequestPermissionOutcome::Selected(it) => it.option_id.to_string(),
                 RequestPermissionOutcome::Cancelled => "cancelled".to_owned(),
                 other => panic!("{other:?}"),
-            }
-        };
+            };
         assert_eq!(chosen(&options, PermissionDecision::AllowOnce), "2");
         assert_eq!(chosen(&options, PermissionDecision::AllowKind), "2");
         assert_eq!(chosen(&options, PermissionDecision::Deny), "3");

@@ -48,7 +48,11 @@ const MOST_THOUGHT: usize = 200;
 const MOST_DETAIL: usize = 2000;
 
 impl AcpTranscript {
-    pub(crate) fn update(&mut self, update: &SessionUpdate, report: &mut AgentReport) -> TranscriptPart {
+    pub(crate) fn update(
+        &mut self,
+        update: &SessionUpdate,
+        report: &mut AgentReport,
+    ) -> TranscriptPart {
         let mut part = TranscriptPart::default();
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
@@ -99,7 +103,11 @@ impl AcpTranscript {
         let tool = self.tools.get(&id).cloned().unwrap_or_default();
         PermissionQuestion {
             kind: kind_word(tool.kind.unwrap_or(ToolKind::Other)),
-            title: if tool.title.is_empty() { "a tool without a name".to_owned() } else { tool.title },
+            title: if tool.title.is_empty() {
+                "a tool without a name".to_owned()
+            } else {
+                tool.title
+            },
             paths: tool.paths,
             detail: tool.detail,
         }
@@ -141,7 +149,8 @@ impl AcpTranscript {
             return;
         }
         let tool = self.tools.entry(id).or_default();
-        let ToolCallUpdateFields { kind, title, content, locations, raw_input, .. } = &update.fields;
+        let ToolCallUpdateFields { kind, title, content, locations, raw_input, .. } =
+            &update.fields;
         tool.kind = kind.or(tool.kind);
         if let Some(title) = title {
             tool.title = shortened(title);
@@ -192,11 +201,11 @@ impl AcpTranscript {
 pub(crate) fn turn_usage(response: &PromptResponse, report: &mut AgentReport) {
     let Some(usage) = &response.usage else { return };
     let cached = usage.cached_read_tokens.unwrap_or(0) + usage.cached_write_tokens.unwrap_or(0);
-    report.usage = AgentUsage {
-        input_tokens: usage.input_tokens + cached,
-        output_tokens: usage.output_tokens + usage.thought_tokens.unwrap_or(0),
-        ..report.usage
-    };
+    let (input_tokens, thought) = (usage.input_tokens + cached, usage.thought_tokens.unwrap_or(0));
+    // Some agents count thoughts as output already: the total tells.
+    let is_apart = usage.total_tokens >= input_tokens + usage.output_tokens + thought;
+    let output_tokens = usage.output_tokens + if is_apart { thought } else { 0 };
+    report.usage = AgentUsage { input_tokens, output_tokens, ..report.usage };
 }
 
 fn cost(usage: &UsageUpdate, report: &mut AgentReport) {
@@ -239,4 +248,76 @@ fn diff_line(diff: &Diff) -> String {
 fn shortened(text: &str) -> String {
     let end = text.floor_char_boundary(MOST_DETAIL.min(text.len()));
     text[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::Value;
+
+    use super::*;
+    use agent_client_protocol::v1::schema::SessionNotification;
+
+    /// A turn as an agent sent it, and what it comes to.
+    fn read(recorded: &str) -> (String, String, AgentReport, Vec<PermissionQuestion>) {
+        let (mut transcript, mut report) = (AcpTranscript::default(), AgentReport::default());
+        let (mut shown, mut words, mut asked) = (String::new(), String::new(), Vec::new());
+        let mut add = |part: TranscriptPart| {
+            shown += &part.shown;
+            words += &part.words;
+        };
+        for line in recorded.lines() {
+            let message: Value = serde_json::from_str(line).unwrap();
+            let params = message["params"].clone();
+            match message["method"].as_str() {
+                Some("session/update") => {
+                    let it: SessionNotification = serde_json::from_value(params).unwrap();
+                    add(transcript.update(&it.update, &mut report));
+                }
+                Some("session/request_permission") => {
+                    let it: RequestPermissionRequest = serde_json::from_value(params).unwrap();
+                    asked.push(transcript.question(&it));
+                }
+                Some(_) => {}
+                None if message["result"]["stopReason"].is_string() => {
+                    let it = serde_json::from_value(message["result"].clone()).unwrap();
+                    turn_usage(&it, &mut report);
+                }
+                None => {}
+            }
+        }
+        add(transcript.finish());
+        (shown, words, report, asked)
+    }
+
+    #[test]
+    fn what_claude_agent_acp_sends_is_read() {
+        let recorded = include_str!("../../tests/fixtures/acp/claude.jsonl");
+        let (shown, words, report, asked) = read(recorded);
+        expect![[r#"
+            [edit] Write
+            [edit] Write app.txt: /project/app.txt
+            [diff] /project/app.txt +1 -0
+            [edit] failed: Write app.txt
+            [execute] Terminal
+            [execute] touch made-by-bash
+            [execute] failed: touch made-by-bash
+            done **block**
+        "#]]
+        .assert_eq(&shown);
+        assert_eq!(words, "done **block**\n");
+        assert_eq!((report.usage.input_tokens, report.usage.output_tokens), (30, 15));
+        assert!(report.usage.cost_usd.is_some_and(|it| it > 0.0));
+        let kinds: Vec<_> = asked.iter().map(|it| (it.kind, it.paths.len())).collect();
+        assert_eq!(kinds, [("edit", 1), ("execute", 0)]);
+    }
+
+    #[test]
+    fn what_codex_acp_sends_is_read() {
+        let recorded = include_str!("../../tests/fixtures/acp/codex.jsonl");
+        let (shown, words, report, _) = read(recorded);
+        assert!(shown.contains("[execute] echo hi > app.txt"), "{shown}");
+        assert!(words.ends_with("done\n"), "{words}");
+        assert_eq!((report.usage.input_tokens, report.usage.output_tokens), (30, 15));
+    }
 }

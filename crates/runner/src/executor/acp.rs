@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use baton_wire::project_file::agent_program::AcpSettings;
+use baton_wire::project_file::agent_program::{AcpSettings, AgentPermissions};
 
 use super::{AttemptBrief, Executor, OutputForm};
 use crate::acp::AcpBrief;
@@ -19,7 +19,13 @@ impl Executor for AcpExecutor {
     fn program(&self, brief: AttemptBrief<'_>) -> ProgramSpec {
         let mut words = self.words.iter().cloned();
         let program = words.next().unwrap_or_default();
-        ProgramSpec { program, args: words.collect(), folder: brief.folder, env: brief.env, input: None }
+        ProgramSpec {
+            program,
+            args: words.collect(),
+            folder: brief.folder,
+            env: brief.env,
+            input: None,
+        }
     }
 
     fn output(&self, brief: &AttemptBrief<'_>) -> OutputForm {
@@ -34,5 +40,13 @@ impl Executor for AcpExecutor {
             permissions: self.settings.permissions,
             ask_within: self.settings.ask_within.try_into().unwrap_or_default(),
         }))
+    }
+
+    /// A commit is a command, which these would deny, or ask a person about each time.
+    fn can_commit(&self) -> bool {
+        match self.settings.permissions {
+            AgentPermissions::Edit | AgentPermissions::Ask => false,
+            AgentPermissions::Read | AgentPermissions::All => true,
+        }
     }
 }

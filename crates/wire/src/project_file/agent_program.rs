@@ -98,7 +98,8 @@ pub(super) fn settings(
     let mut permissions = permissions(fields, problems).unwrap_or_default();
     if permissions == AgentPermissions::Ask {
         if let Some(field) = fields.get("permissions") {
-            let message = "this program cannot ask Baton: use the kind `acp`, or `read`, `edit` or `all`";
+            let message =
+                "this program cannot ask Baton: use the kind `acp`, or `read`, `edit` or `all`";
             field.problem("wrong_value", message, problems);
         }
         permissions = AgentPermissions::Read;

@@ -144,6 +144,49 @@ fn after_a_kill_of_the_runner_the_next_one_goes_on_with_the_session() {
     assert_eq!(log.lines().filter(|it| *it == "Add the greeting").count(), 1, "{log}");
 }
 
+/// Claude Code as far as its session goes: it hangs the first time, and is told which to go on with.
+const CLAUDE: &str = r#"#!/bin/sh
+echo "$*" >> "$OUTPUT_DIRECTORY/../../../arguments-$BATON_AGENT"
+echo '{"type":"system","subtype":"init","session_id":"session-of-claude"}'
+case "$*" in
+    *--resume*) ;;
+    *) sleep 1000 ;;
+esac
+cat > /dev/null
+"#;
+
+#[test]
+fn the_session_of_any_program_is_on_disk_while_it_works() {
+    let workshop = Workshop::new("json", "");
+    workshop.write("tools/claude.sh", CLAUDE);
+    workshop.write(
+        ".baton/baton.toml",
+        "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"2s\"\n[executors.c]\n\
+         kind = \"claude\"\nrun = [\"sh\", \"tools/claude.sh\"]\n[agents.\"*\"]\nexecutors = [\"c\"]\n",
+    );
+    workshop.commit("Pretend to be Claude Code");
+    workshop.ok(&["trust", "--yes"]);
+    let _served = workshop.serves_alone();
+    workshop.start("s1");
+    let mut runner = workshop.command(&["runner"]).spawn().unwrap();
+    let session = |_: &Value| {
+        let attempts = workshop.path().join(".baton/data/runner/attempts");
+        let is_there = std::fs::read_dir(attempts).is_ok_and(|it| it.count() > 0);
+        is_there
+            && super::programs::attempt_record(&workshop, "analyst")["report"]["session"]
+                == "session-of-claude"
+    };
+    workshop.until("s1", "its session is on disk", session);
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    let arguments = workshop.path().join(".baton/data/runner/arguments-analyst");
+    workshop.until("s1", "it goes on", |_| {
+        workshop.ok(&["runner", "--once"]);
+        let all = std::fs::read_to_string(&arguments).unwrap_or_default();
+        all.contains("--resume session-of-claude")
+    });
+}
+
 #[test]
 fn an_agent_that_cannot_load_a_session_starts_over() {
     let workshop = workshop("forgets", "permissions = \"edit\"");
@@ -168,16 +211,18 @@ fn edits_inside_the_workspace_are_allowed_and_nothing_else() {
     assert!(messages.contains("2 requests for permission were denied"), "{messages}");
 }
 
-/// The open question for permission, as the inbox has it.
-#[track_caller]
-fn asked(workshop: &Workshop) -> Value {
-    workshop.until("s1", "it asks for permission", |_| {
-        let inbox = workshop.json(&["inbox"]);
-        inbox["items"].as_array().is_some_and(|it| it.iter().any(|it| it["cause"] == "permission"))
-    });
+/// The open question for this permission, as the inbox has it.
+fn question(workshop: &Workshop, what: &str) -> Option<Value> {
     let inbox = workshop.json(&["inbox"]);
-    let items = inbox["items"].as_array().unwrap();
-    items.iter().find(|it| it["cause"] == "permission").unwrap().clone()
+    let is_it = |it: &&Value| it["cause"] == "permission" && text(it, "words").contains(what);
+    inbox["items"].as_array().unwrap().iter().find(is_it).cloned()
+}
+
+/// Waits for a question for this permission: the gate that holds it.
+#[track_caller]
+pub(super) fn asked(workshop: &Workshop, what: &str) -> String {
+    workshop.until("s1", "it asks for permission", |_| question(workshop, what).is_some());
+    text(&question(workshop, what).unwrap(), "handoffId").to_owned()
 }
 
 #[test]
@@ -185,12 +230,12 @@ fn a_person_denies_what_an_agent_asks_for_and_it_goes_on_without() {
     let workshop = workshop("asks", "permissions = \"ask\"");
     let served = workshop.serves();
     workshop.start("s1");
-    let item = asked(&workshop);
-    assert!(text(&item, "words").contains("npm publish"), "{item}");
+    let gate = asked(&workshop, "npm publish");
+    let item = question(&workshop, "npm publish").unwrap();
     assert_eq!(text(&item, "wordsBy"), "implementer", "{item}");
     let run = workshop.json(&["run", "show", "s1"]);
     assert_eq!((text(&run, "baton"), text(&run, "currentAgent")), ("held", "implementer"));
-    workshop.ok(&["reject", text(&item, "handoffId")]);
+    workshop.ok(&["reject", &gate]);
     workshop.until_completed("s1");
     assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: no\n");
     let messages = messages(&served);
@@ -205,12 +250,12 @@ fn a_person_allows_a_kind_for_the_rest_of_the_attempt_and_a_restart_keeps_the_qu
     let address = served.url.strip_prefix("http://").unwrap().to_owned();
     workshop.start("s1");
     let mut runner = workshop.command(&["runner"]).spawn().unwrap();
-    let item = asked(&workshop);
-    served.killed();
+    let gate = asked(&workshop, "npm publish");
+    served.kill();
     let again = workshop.command(&["serve", "--listen", &address, "--no-runner"]);
     let _served = Served::listening(again);
-    assert_eq!(asked(&workshop)["handoffId"], item["handoffId"]);
-    workshop.ok(&["answer", text(&item, "handoffId"), "--choose", "continue"]);
+    assert_eq!(asked(&workshop, "npm publish"), gate);
+    workshop.ok(&["answer", &gate, "continue"]);
     workshop.until_completed("s1");
     runner.kill().unwrap();
     runner.wait().unwrap();
