@@ -79,8 +79,11 @@ fn login(program: AgentProgram, env: &[(String, String)]) -> ProgramLogin {
 /// may have without `run`. They are not started: each would wait for a conversation.
 pub fn detect_acp(env: &[(String, String)]) -> Vec<&'static str> {
     let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
-    let folders: Vec<Dir> =
-        path.unwrap_or_default().split(':').filter_map(|it| Dir::open(Path::new(it)).ok()).collect();
+    let folders: Vec<Dir> = path
+        .unwrap_or_default()
+        .split(':')
+        .filter_map(|it| Dir::open(Path::new(it)).ok())
+        .collect();
     let is_here = |program: &str| {
         folders.iter().any(|it| it.entry(program).is_ok_and(|entry| entry.is_some()))
     };

@@ -8,7 +8,6 @@ use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
     ToolKind, UsageUpdate,
 };
-use serde_json::Value;
 
 use super::permission::{PermissionQuestion, kind_word};
 use crate::transcript::{AgentReport, AgentUsage, TranscriptPart, first_of};
@@ -82,7 +81,10 @@ impl AcpTranscript {
             | SessionUpdate::AvailableCommandsUpdate(_)
             | SessionUpdate::CurrentModeUpdate(_)
             | SessionUpdate::ConfigOptionUpdate(_)
-            | SessionUpdate::SessionInfoUpdate(_) => {}
+            | SessionUpdate::SessionInfoUpdate(_)
+            | SessionUpdate::Notice(_)
+            | SessionUpdate::CompactionUpdate(_)
+            | SessionUpdate::CompactionSummaryChunk(_) => {}
             // What the protocol may have one day is left out, never an error.
             _ => {}
         }
@@ -167,9 +169,9 @@ impl AcpTranscript {
             }
         }
         if let Some(input) = raw_input {
-            let detail = match input {
-                Value::Object(_) => first_of(input, &DETAILS),
-                other => other.to_string(),
+            let detail = match input.is_object() {
+                true => first_of(input, &DETAILS),
+                false => input.to_string(),
             };
             if !detail.is_empty() {
                 tool.detail = shortened(&detail);
