@@ -37,7 +37,9 @@ pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::blockers::BlockerDocument;
 pub use crate::checks::{CheckClaim, CheckClaimRequest, CheckReport, ObservedResult};
-pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
+pub use crate::claims::{
+    Claim, ClaimRequest, LostAttempt, NewMessage, PermissionRequest, WithdrawnPermission,
+};
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
 };

@@ -61,6 +61,12 @@ pub enum Command {
     /// Sent by the clock, because the holder's heartbeat is overdue; or by a runner whose agent ended
     /// without a result.
     LoseLease(LoseLease),
+    /// Sent by a runner: the holder's program waits for a person's permission. The baton does not move.
+    AskPermission(AskPermission),
+    /// Sent by a runner: the program does not wait any more.
+    WithdrawPermission {
+        gate: HandoffNo,
+    },
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {
         handoff: HandoffNo,
@@ -130,6 +136,14 @@ named! {
         /// Back to the agent that delegated.
         Return = "return",
     }
+}
+
+/// What a holder's program wants to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskPermission {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    pub question: FreeText,
 }
 
 /// Fencing token: names a handoff and one acceptance of it. A stale token is refused.
@@ -365,6 +379,8 @@ impl Command {
             | Command::Signal(_)
             | Command::Post { .. }
             | Command::LoseLease(_)
+            | Command::AskPermission(_)
+            | Command::WithdrawPermission { .. }
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
@@ -397,6 +413,8 @@ impl Command {
             Command::Signal(_) => "signal",
             Command::Post { .. } => "post",
             Command::LoseLease(_) => "lose_lease",
+            Command::AskPermission(_) => "ask_permission",
+            Command::WithdrawPermission { .. } => "withdraw_permission",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",
             Command::Pause { .. } => "pause",

@@ -24,6 +24,7 @@ mod lease;
 mod limit;
 mod offer;
 mod passed;
+mod permission;
 mod phase;
 mod question;
 mod reject;
@@ -70,6 +71,8 @@ mod outcome_scenarios;
 mod page_scenarios;
 #[cfg(test)]
 mod passed_scenarios;
+#[cfg(test)]
+mod permission_scenarios;
 #[cfg(test)]
 mod portrait_scenarios;
 #[cfg(test)]
@@ -236,6 +239,8 @@ pub fn decide(
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;
         }
+        Command::AskPermission(asked) => permission::ask(&mut draft, asked)?,
+        Command::WithdrawPermission { gate } => permission::withdraw(&mut draft, *gate)?,
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,

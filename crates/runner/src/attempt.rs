@@ -20,11 +20,12 @@ use tokio::task::JoinHandle;
 use self::messages::note;
 use crate::RunnerContext;
 use crate::client::ApiFailure;
-use crate::executor::{AttemptBrief, Executor, executor};
-use crate::process::RunningProgram;
+use crate::executor::{AttemptBrief, Executor, OutputForm, executor};
+use crate::process::{ProgramSpec, RunningProgram};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, last_words, left_behind, without_handing_off};
-use crate::supervise::{Supervised, WatchedProgram, heartbeats_during, supervise};
+use crate::supervise::{OutputReading, Supervised, WatchedProgram, heartbeats_during, supervise};
+use crate::transcript::Transcript;
 use crate::trust::foreign_file;
 use crate::turns::AgentSlot;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
@@ -306,9 +307,9 @@ impl AttemptRun {
             interface: settings.interface,
             session,
         };
-        let spec = executor.program(brief);
-        let program = match RunningProgram::start(&spec) {
-            Ok(program) => program,
+        let form = executor.output(&brief);
+        let (program, reading) = match start(&executor.program(brief), form) {
+            Ok(started) => started,
             Err(error) => return Ok(Err(error)),
         };
         self.record.process = Some(program.mark);
@@ -316,7 +317,7 @@ impl AttemptRun {
         self.tell_start(settings);
         let secrets = self.secrets(settings);
         let context = self.context.clone();
-        let watched = WatchedProgram { program, speaks: executor.transcript(), secrets };
+        let watched = WatchedProgram { program, reading, secrets };
         Ok(Ok(supervise(&context, &self.record, settings, watched, &mut self.stop).await))
     }
 
@@ -356,6 +357,7 @@ impl AttemptRun {
             }
             Some(
                 AgentEnd::Exited { .. }
+                | AgentEnd::TurnEnded { .. }
                 | AgentEnd::TimedOut { .. }
                 | AgentEnd::TooMuchOutput { .. },
             )
@@ -367,7 +369,9 @@ impl AttemptRun {
         let written =
             self.record.dir(&self.context.state)?.make_dirs(WRITTEN, FileMode::Private)?;
         let left = match &end {
-            Some(AgentEnd::Exited { .. }) => left_behind(output, &written),
+            Some(AgentEnd::Exited { .. } | AgentEnd::TurnEnded { .. }) => {
+                left_behind(output, &written)
+            }
             Some(AgentEnd::TimedOut { .. }) => last_words(output),
             // What an agent printed before it was ended was not meant as its last word.
             Some(
@@ -424,6 +428,22 @@ impl AttemptRun {
     fn pass(&self, place: &str) {
         fail_point::stage(&format!("{}:{place}", self.record.agent));
     }
+}
+
+/// Starts a program, with an open input where it is talked to.
+fn start(
+    spec: &ProgramSpec,
+    form: OutputForm,
+) -> Result<(RunningProgram, OutputReading), std::io::Error> {
+    let reading = match form {
+        OutputForm::Words => OutputReading::Words,
+        OutputForm::Transcript(program) => OutputReading::Transcript(Transcript::new(program)),
+        OutputForm::Conversation(brief) => {
+            let (program, stdin) = RunningProgram::start_open(spec)?;
+            return Ok((program, OutputReading::Conversation(brief, stdin)));
+        }
+    };
+    Ok((RunningProgram::start(spec)?, reading))
 }
 
 enum ResultOrCorrection {

@@ -88,6 +88,11 @@ impl Transcript {
         part
     }
 
+    /// What is known so far.
+    pub(crate) fn report(&self) -> &AgentReport {
+        &self.report
+    }
+
     /// The last line may have no end; and what is known now.
     pub(crate) fn finish(mut self) -> (TranscriptPart, AgentReport) {
         let mut part = TranscriptPart::default();
@@ -117,7 +122,7 @@ impl Transcript {
 }
 
 impl TranscriptPart {
-    fn show(&mut self, text: &str) {
+    pub(crate) fn show(&mut self, text: &str) {
         self.shown += text;
         self.shown.push('\n');
     }
@@ -127,13 +132,13 @@ impl TranscriptPart {
         self.words.push('\n');
     }
 
-    fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         self.show(text);
         self.add_words(text);
     }
 
     /// One line: the tool, and what it was used on.
-    fn use_tool(&mut self, name: &str, subject: &str) {
+    pub(crate) fn use_tool(&mut self, name: &str, subject: &str) {
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
         let end = subject.floor_char_boundary(MOST_SHOWN_OF_TOOL.min(subject.len()));
         let dots = if end < subject.len() { " ..." } else { "" };
@@ -143,7 +148,7 @@ impl TranscriptPart {
 
 impl AgentReport {
     /// Recorded once: the first message is the program's answer, later ones repeat it.
-    fn limited(&mut self, message: &str, until: Option<Timestamp>) {
+    pub(crate) fn limited(&mut self, message: &str, until: Option<Timestamp>) {
         match &mut self.rate_limit {
             Some(known) => known.until = known.until.or(until),
             None => self.rate_limit = Some(RateLimit { message: message.to_owned(), until }),
@@ -163,7 +168,7 @@ impl AgentUsage {
 }
 
 /// Words by which a provider's refusal for too many requests is known.
-fn is_rate_limit(message: &str) -> bool {
+pub(crate) fn is_rate_limit(message: &str) -> bool {
     const SIGNS: [&str; 6] =
         ["usage limit", "rate limit", "rate_limit", "too many requests", "quota", "(429)"];
     let message = message.to_ascii_lowercase();
@@ -179,7 +184,7 @@ fn count(value: &Value, pointer: &str) -> u64 {
 }
 
 /// The first of these members that is there, as a text.
-fn first_of(value: &Value, members: &[&str]) -> String {
+pub(crate) fn first_of(value: &Value, members: &[&str]) -> String {
     let found = members.iter().find_map(|it| value.get(it));
     found.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).unwrap_or_default()
 }

@@ -146,7 +146,8 @@ impl Run {
             | GateCause::LostLease
             | GateCause::Releases
             | GateCause::Stalled
-            | GateCause::Expired => {}
+            | GateCause::Expired
+            | GateCause::Permission => {}
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
-use crate::gate::{Gate, GateEdge, GateKind};
+use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
     Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
     RunCast, RunId, RunStatus, State, Wait,
@@ -287,7 +287,8 @@ impl Run {
         // An advisory gate on a lost attempt moves to the next attempt.
         if created.attempt > 1 {
             for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
-                if gate.beside.is_some() && gate.beside == created.follows {
+                let moves = gate.cause != GateCause::Permission;
+                if moves && gate.beside.is_some() && gate.beside == created.follows {
                     gate.beside = Some(handoff);
                 }
             }
@@ -409,6 +410,10 @@ impl Run {
             if let Some(edge) = &gate.edge {
                 self.lose_gate(branch, edge);
             }
+        }
+        // The program of the holder waits, and the work stays with it.
+        if let (GateCause::Permission, Some(handoff)) = (gate.cause, gate.beside) {
+            self.set_baton(self.branch_of(no), Baton::Held { handoff });
         }
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.gate = Some(gate.clone());

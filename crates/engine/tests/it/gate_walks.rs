@@ -259,6 +259,8 @@ impl<'a> Walk<'a> {
             | Command::Post { .. }
             | Command::LoseLease(_)
             | Command::ClaimChecks(_)
+            | Command::AskPermission(_)
+            | Command::WithdrawPermission { .. }
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use baton_wire::project_file::agent_program::{AgentPermissions, AgentProgram};
 
-use super::{AgentProgramExecutor, AttemptBrief, Executor};
+use super::{AgentProgramExecutor, AttemptBrief, Executor, OutputForm};
 use crate::process::ProgramSpec;
 
 /// What an agent may run beside changing files, so that it can commit its work.
@@ -23,7 +23,8 @@ impl Executor for ClaudeExecutor {
             args.extend(["--resume".into(), session.into()]);
         }
         match self.0.permissions {
-            AgentPermissions::Read => {
+            // It cannot ask Baton, and the settings refuse it.
+            AgentPermissions::Read | AgentPermissions::Ask => {
                 args.extend(["--permission-mode", "default"].map(OsString::from))
             }
             AgentPermissions::Edit => {
@@ -38,7 +39,7 @@ impl Executor for ClaudeExecutor {
         self.0.spec(args, brief)
     }
 
-    fn transcript(&self) -> Option<AgentProgram> {
-        Some(AgentProgram::Claude)
+    fn output(&self, _brief: &AttemptBrief<'_>) -> OutputForm {
+        OutputForm::Transcript(AgentProgram::Claude)
     }
 }
