@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use crate::handoffs::HandoffSummary;
 use crate::runs::RunDocument;
+use crate::usage::BudgetDocument;
 
 /// What a runner asks for.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -37,6 +38,10 @@ pub struct Claim {
     /// The attempt token, for the agent: `Authorization: Bearer TOKEN`. It opens this handoff and no
     /// other, while the lease lives.
     pub token: String,
+    /// What the agent may still use; its program is ended when it goes beyond. Omitted if nothing is
+    /// limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetDocument>,
 }
 
 /// Why an attempt ended without a result.

@@ -27,6 +27,7 @@ mod prompt;
 mod runs;
 mod status;
 mod stories;
+mod usage;
 mod word;
 mod workflows;
 
@@ -69,6 +70,9 @@ pub use crate::runs::{
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
+pub use crate::usage::{
+    AgentUsageDocument, AttemptUsageDocument, BudgetDocument, RunUsage, UsageDocument, UsageReport,
+};
 pub use crate::word::{
     AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, ModeWord, OrderWord, OutcomeWord,
     ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word,

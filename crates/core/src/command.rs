@@ -3,17 +3,19 @@
 use jiff::Timestamp;
 
 use crate::acknowledgement::Acknowledgement;
+use crate::budget::Usage;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
 use crate::evidence::{CheckRun, Verdict};
 use crate::gate::Answer;
 use crate::hash::Hash;
 use crate::named::named;
-use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
+use crate::names::{AgentId, CheckName, CommitId, ExecutorName, FreeText, Principal, Reason, StepId};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
 use crate::run::HandoffNo;
+use crate::workflow::Place;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -61,6 +63,8 @@ pub enum Command {
     /// Sent by the clock, because the holder's heartbeat is overdue; or by a runner whose agent ended
     /// without a result.
     LoseLease(LoseLease),
+    /// Sent by a runner or an attempt: what the agent's program used.
+    RecordUsage(RecordUsage),
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {
         handoff: HandoffNo,
@@ -251,6 +255,18 @@ pub struct LoseLease {
     pub retry_at: Option<Timestamp>,
 }
 
+/// What the program of an agent used in an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordUsage {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    /// The receiver of the handoff, and its place: the handoff may have ended.
+    pub agent: AgentId,
+    pub place: Place,
+    pub executor: Option<ExecutorName>,
+    pub usage: Usage,
+}
+
 impl LoseLease {
     /// The holder was not heard of any more.
     pub fn unheard(handoff: HandoffNo, fence: u32) -> Self {
@@ -339,6 +355,7 @@ impl Command {
             | Command::Signal(_)
             | Command::Post { .. }
             | Command::LoseLease(_)
+            | Command::RecordUsage(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
@@ -371,6 +388,7 @@ impl Command {
             Command::Signal(_) => "signal",
             Command::Post { .. } => "post",
             Command::LoseLease(_) => "lose_lease",
+            Command::RecordUsage(_) => "record_usage",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",
             Command::Pause { .. } => "pause",

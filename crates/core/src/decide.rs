@@ -31,7 +31,10 @@ mod route;
 mod signal;
 mod supersede;
 mod template;
+mod usage;
 
+#[cfg(test)]
+mod budget_scenarios;
 #[cfg(test)]
 mod carried_scenarios;
 #[cfg(test)]
@@ -109,7 +112,9 @@ pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
 pub use template::{TemplateRequest, template};
+pub use usage::{AgentBudget, remaining, run_budget};
 
+use crate::budget::Budget;
 use crate::command::{Command, Create, StartAt};
 use crate::contract::Contract;
 use crate::event::RunEvent;
@@ -131,6 +136,8 @@ pub struct DecisionContext<'a> {
     pub fresh: &'a dyn IdSource,
     /// The checks that the project has commands for: only Baton's runner decides those.
     pub checks: &'a [CheckName],
+    /// What the project allows its agents to use in each run.
+    pub budgets: &'a [AgentBudget],
     /// The project's linter settings.
     pub lint: &'a lint::Settings,
     /// What is known of the files that the command's package names.
@@ -178,6 +185,8 @@ pub struct RunStart {
     pub owner: Principal,
     /// The workflow of the decision is already that of the mode.
     pub mode: Mode,
+    /// In place of the workflow's, unit by unit.
+    pub budget: Budget,
     pub first: First,
 }
 
@@ -231,6 +240,7 @@ pub fn decide(
         Command::ReportChecks(report) => checked::report(&mut draft, report)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
+        Command::RecordUsage(usage) => usage::record(&mut draft, usage)?,
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;
         }
@@ -292,6 +302,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         start: entry,
         has_gates: workflow.graph().has_gates(),
         mode: start.mode,
+        budget: start.budget,
     });
     draft
 }

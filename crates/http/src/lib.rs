@@ -30,6 +30,7 @@ mod runner_presence;
 mod schemas;
 mod scope;
 mod serve;
+mod usage_metrics;
 mod v1;
 mod values;
 
@@ -58,6 +59,7 @@ use crate::events::EventTail;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::metrics::RequestMetrics;
+use crate::usage_metrics::UsageMetrics;
 use crate::preconditions::ConditionalRoutes;
 use crate::receive::Bodies;
 use crate::recount::Recount;
@@ -130,6 +132,7 @@ pub(crate) struct App {
     /// Identifies this server instance among all others, earlier or concurrent.
     pub(crate) instance: HeaderValue,
     pub(crate) metrics: RequestMetrics,
+    pub(crate) usage: UsageMetrics,
     /// The OpenAPI 3.1 document of every route.
     pub(crate) description: String,
     /// The same as an HTML page.
@@ -163,6 +166,7 @@ impl App {
             origins,
             instance,
             metrics: RequestMetrics::default(),
+            usage: UsageMetrics::default(),
             description: String::new(),
             page: String::new(),
             conditional: ConditionalRoutes::default(),

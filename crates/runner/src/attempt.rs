@@ -115,7 +115,10 @@ pub(crate) async fn take_up(
         attempt.say(text).await;
     }
     let result = match attempt.record.stage {
-        AttemptStage::AgentFinished => attempt.result_of_stored().await,
+        AttemptStage::AgentFinished => {
+            attempt.record_usage().await;
+            attempt.result_of_stored().await
+        }
         AttemptStage::Claimed | AttemptStage::WorkspaceReady | AttemptStage::AgentStarted => {
             let reason = "the runner was ended while the agent was at work".to_owned();
             if n_before >= MOST_INTERRUPTIONS {
@@ -249,6 +252,8 @@ impl AttemptRun {
             self.said = Some(ended.said);
             self.reach(AttemptStage::AgentFinished)?;
             self.tell_usage(settings);
+            self.keep_alive(self.record_usage()).await;
+            self.record.used = self.record.used.plus(self.record.report.usage);
             if !commits_itself {
                 self.keep_alive(self.commit(workspace)).await;
             }
@@ -298,6 +303,7 @@ impl AttemptRun {
             prompt_file: folder.real_path()?.join(prompt_file),
             interface: settings.interface,
             session,
+            micro_usd_left: self.record.budget.less(&self.record.used).micro_usd,
         };
         let spec = executor.program(brief);
         let program = match RunningProgram::start(&spec) {
@@ -350,7 +356,8 @@ impl AttemptRun {
             Some(
                 AgentEnd::Exited { .. }
                 | AgentEnd::TimedOut { .. }
-                | AgentEnd::TooMuchOutput { .. },
+                | AgentEnd::TooMuchOutput { .. }
+                | AgentEnd::OverBudget { .. },
             )
             | None => {}
         }

@@ -8,9 +8,10 @@ use std::time::Duration;
 use baton_api::{
     Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
     HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, ProblemDocument, PromptDocument,
-    StoryDocument, StoryText,
+    StoryDocument, StoryText, UsageReport,
 };
 use baton_core::agent::AgentInterface;
+use baton_core::budget::Usage;
 use baton_core::hash::Hash;
 use baton_core::package::Format;
 use baton_core::run::Wait;
@@ -183,6 +184,28 @@ impl Client {
         };
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");
+        self.insist(&request).await.map(|_| ())
+    }
+
+    /// What a program used. Sent again under the same name, it counts once.
+    pub(crate) async fn usage(
+        &self,
+        key: &AttemptKey,
+        executor: &str,
+        usage: &Usage,
+        name: &str,
+    ) -> Result<(), ApiFailure> {
+        let report = UsageReport {
+            fence: key.fence,
+            executor: Some(executor.to_owned()),
+            input_tokens: usage.input_tokens,
+            cached_tokens: usage.cached_tokens,
+            output_tokens: usage.output_tokens,
+            micro_usd: usage.micro_usd,
+            work_ms: usage.work_ms,
+        };
+        let path = format!("/handoffs/{}/usage", key.handoff);
+        let request = self.keyed(self.post(path, &report), key, name);
         self.insist(&request).await.map(|_| ())
     }
 

@@ -164,6 +164,9 @@ pub(crate) fn without_handing_off(end: Option<&AgentEnd>) -> String {
         Some(AgentEnd::TimedOut { seconds }) => {
             format!("did not end within {seconds} s, and was ended")
         }
+        Some(AgentEnd::OverBudget { unit }) => {
+            format!("used up its budget ({}), and was ended", unit.name())
+        }
         Some(AgentEnd::TooMuchOutput { bytes }) => {
             format!("printed more than {bytes} bytes, and was ended")
         }

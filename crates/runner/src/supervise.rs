@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_api::ProblemDocument;
+use baton_core::budget::{Budget, BudgetUnit};
 use baton_wire::project_file::agent_program::AgentProgram;
 use baton_wire::project_file::runner::ExecutorSettings;
 use jiff::SignedDuration;
@@ -56,6 +57,7 @@ pub(crate) async fn supervise(
     watched: WatchedProgram,
     stop: &mut watch::Receiver<bool>,
 ) -> Supervised {
+    let begun = Instant::now();
     let (messages, said) = send_messages(context, record);
     let mut program = watched.program;
     let mut speech = Speech {
@@ -72,7 +74,8 @@ pub(crate) async fn supervise(
     for chunk in last_output {
         speech.push(&chunk.bytes);
     }
-    let report = speech.report();
+    let mut report = speech.report();
+    report.usage.work_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     Supervised { end, output: speech.end(&record.key.token), report, said }
 }
 
@@ -88,6 +91,7 @@ async fn end_all(
         | AgentEnd::TooMuchOutput { .. }
         | AgentEnd::Over
         | AgentEnd::Lost
+        | AgentEnd::OverBudget { .. }
         | AgentEnd::Stopped => program.end().await,
     }
     // What left the group may hold its outputs open.
@@ -123,6 +127,8 @@ async fn watch_over(
     stop: &mut watch::Receiver<bool>,
 ) -> AgentEnd {
     let timeout = Instant::now() + duration(settings.timeout);
+    let left = record.budget.less(&record.used);
+    let worked_out = left.work_ms.map(|it| Instant::now() + Duration::from_millis(it));
     let turn = context.turns.of(record.run);
     let (mut is_open, mut is_wanted) = (true, false);
     let mut over_at: Option<Instant> = None;
@@ -153,6 +159,9 @@ async fn watch_over(
             () = sleep_until(timeout) => {
                 return AgentEnd::TimedOut { seconds: duration(settings.timeout).as_secs() };
             }
+            () = sleep_until(worked_out.unwrap_or(timeout)), if worked_out.is_some() => {
+                return AgentEnd::OverBudget { unit: BudgetUnit::WorkMs };
+            }
             () = sleep_until(over_at.unwrap_or(timeout)), if over_at.is_some() => {
                 return AgentEnd::Over;
             }
@@ -171,6 +180,9 @@ async fn watch_over(
             chunk = program.output.recv(), if is_open => match chunk {
                 Some(chunk) => {
                     speech.hear(&chunk.bytes);
+                    if let Some(unit) = speech.used_up(&left) {
+                        return AgentEnd::OverBudget { unit };
+                    }
                     if speech.output.n_bytes > MOST_PRINTED {
                         return AgentEnd::TooMuchOutput { bytes: MOST_PRINTED };
                     }
@@ -206,6 +218,11 @@ impl Speech {
             None => self.output.push(bytes),
             Some(transcript) => self.output.push_read(bytes.len(), &transcript.push(bytes)),
         }
+    }
+
+    /// The first of what it may use that is used up, as far as the program says so.
+    fn used_up(&self, left: &Budget) -> Option<BudgetUnit> {
+        left.reached(&self.transcript.as_ref()?.usage())
     }
 
     /// What the transcript has told, to its last line.

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use baton_core::budget::Budget;
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::{Created, Event, HandoffEvent, RunEvent, evolve};
 use baton_core::hash::Hash;
@@ -40,6 +41,7 @@ pub fn start(n: u32, story: &str) -> Append {
         start,
         has_gates: false,
         mode: Mode::Autonomous,
+        budget: Budget::default(),
     });
     Append {
         expected: Version::NONE,

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
 use baton_core::command::{Command, LeaseTime, LoseLease};
+use baton_core::decide::remaining;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
@@ -18,6 +19,7 @@ use super::answer::ApiResponse;
 use super::handoffs::commands::on_handoff;
 use super::handoffs::document::{refused, rows};
 use super::runs::document::run_document;
+use super::usage::budget_document;
 use super::write::{
     CommandDone, HandoffCommandParams, HandoffQuery, HasMode, KeyHeader, WriteRequest,
 };
@@ -151,6 +153,9 @@ async fn answer(
         unreachable!("one row is one document")
     };
     let (agent, lease_seconds) = (agent.to_string(), lease.seconds());
-    let run = run_document(app, &run).await?;
-    Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token }))
+    let workflow = app.read().workflow_of(&run).await?;
+    let catalog = app.read().catalog();
+    let left = remaining(&run.run, &workflow, catalog.budgets(), &row.to.agent, &row.to.place);
+    let (run, budget) = (run_document(app, &run).await?, budget_document(left));
+    Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token, budget }))
 }

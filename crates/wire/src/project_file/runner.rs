@@ -2,6 +2,7 @@
 //! run by, and where. Nothing here starts any of them.
 
 use baton_core::agent::AgentInterface;
+use baton_core::budget::Budget;
 use baton_core::names::AgentId;
 use jiff::SignedDuration;
 
@@ -35,7 +36,7 @@ pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "at_once",
     "interface",
 ];
-pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once"];
+pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once", "budget"];
 
 const KIND_WORDS: [(&str, KindWord); 5] = [
     ("command", KindWord::Command),
@@ -132,6 +133,8 @@ pub struct AgentSettings {
     pub agent: Option<AgentId>,
     pub executors: Vec<String>,
     pub at_once: Option<usize>,
+    /// What the agent may use in one run before a person is asked.
+    pub budget: Option<Budget>,
 }
 
 impl Default for RunnerSettings {
@@ -343,7 +346,8 @@ fn agent(
         named.push(name);
     }
     let at_once = fields.get("at_once").and_then(|it| count(&it, problems));
-    Some(AgentSettings { agent, executors: named, at_once })
+    let budget = fields.get("budget").and_then(|it| it.budget(problems));
+    Some(AgentSettings { agent, executors: named, at_once, budget })
 }
 
 fn count(field: &FieldAt<'_>, problems: &mut Problems) -> Option<usize> {

@@ -51,6 +51,7 @@ impl Viewer {
             reason: None,
             at: None,
             mode: None,
+            budget: None,
         };
         self.api.send(&Ask::post(["runs"], &start)).await?;
         self.run(&format!("story:{key}")).await

@@ -10,6 +10,7 @@ use baton_store::RunRow;
 use baton_views::PassedGate;
 
 use crate::scope::RequestScope;
+use crate::v1::usage::run_usage;
 
 pub(in crate::v1) async fn run_detail(
     app: &RequestScope,
@@ -19,7 +20,8 @@ pub(in crate::v1) async fn run_detail(
     let passed_gates = gates.into_iter().map(passed_gate).collect();
     let workflow = app.read().workflow_of(row).await?;
     let restart = restart(&row.run, &workflow);
-    Ok(RunDetail { run: run_document(app, row).await?, passed_gates, restart })
+    let usage = run_usage(&row.run, &workflow);
+    Ok(RunDetail { run: run_document(app, row).await?, passed_gates, restart, usage })
 }
 
 /// A step of a branch is no place to begin at alone.
