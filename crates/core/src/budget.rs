@@ -183,7 +183,8 @@ impl Budget {
         let mut budget = Self::default();
         let separators = |it: char| it == ',' || it.is_whitespace();
         for part in text.split(separators).filter(|it| !it.is_empty()) {
-            let (unit, amount) = amount(part).filter(|(_, it)| (1..=MOST).contains(it)).ok_or_else(wrong)?;
+            let (unit, amount) =
+                amount(part).filter(|(_, it)| (1..=MOST).contains(it)).ok_or_else(wrong)?;
             let place = match unit {
                 BudgetUnit::Tokens => &mut budget.tokens,
                 BudgetUnit::MicroUsd => &mut budget.micro_usd,
@@ -261,7 +262,8 @@ pub fn span(ms: u64) -> String {
 
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = BudgetUnit::ALL.into_iter().filter_map(|unit| Some(unit.show(self.limit(unit)?)));
+        let parts =
+            BudgetUnit::ALL.into_iter().filter_map(|unit| Some(unit.show(self.limit(unit)?)));
         f.write_str(&parts.collect::<Vec<_>>().join(", "))
     }
 }
@@ -321,8 +323,18 @@ mod tests {
         for (text, shown) in good {
             assert_eq!(read(text).as_deref(), Ok(shown), "{text}");
         }
-        let bad =
-            ["", "5", "5eur", "-1usd", "0usd", "1.2345678usd", "1usd,2usd", "1.5tokens", ".usd", "ä"];
+        let bad = [
+            "",
+            "5",
+            "5eur",
+            "-1usd",
+            "0usd",
+            "1.2345678usd",
+            "1usd,2usd",
+            "1.5tokens",
+            ".usd",
+            "ä",
+        ];
         for text in bad {
             assert!(read(text).is_err(), "{text}");
         }

@@ -10,7 +10,9 @@ use crate::evidence::{CheckRun, Verdict};
 use crate::gate::Answer;
 use crate::hash::Hash;
 use crate::named::named;
-use crate::names::{AgentId, CheckName, CommitId, ExecutorName, FreeText, Principal, Reason, StepId};
+use crate::names::{
+    AgentId, CheckName, CommitId, ExecutorName, FreeText, Principal, Reason, StepId,
+};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;

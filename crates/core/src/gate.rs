@@ -352,9 +352,7 @@ impl GateCause {
             GateCause::RunLimit => {
                 "The run has taken as long as it may, or as many handoffs; a person decides how to go on"
             }
-            GateCause::Budget => {
-                "A budget is used up; a person decides how to go on"
-            }
+            GateCause::Budget => "A budget is used up; a person decides how to go on",
             GateCause::Stalled => "Nothing was heard of the step for too long, after a reminder",
             GateCause::Escalation => "The agent asks, and waits for the answer",
             GateCause::Questions => {

@@ -65,7 +65,9 @@ pub enum NameError {
     NotKebab { what: &'static str, name: String },
     #[error("`{id}` is not a commit: use its 4 to 64 hexadecimal digits")]
     NotCommit { id: String },
-    #[error("`{name}` is not the name of an executor: use 1 to {MOST_KEBAB_BYTES} letters, digits, `-` and `_`")]
+    #[error(
+        "`{name}` is not the name of an executor: use 1 to {MOST_KEBAB_BYTES} letters, digits, `-` and `_`"
+    )]
     NotExecutor { name: String },
     #[error("{what} cannot be empty")]
     Empty { what: &'static str },

@@ -80,9 +80,11 @@ impl Catalog {
     #[must_use]
     pub fn with_project(self, project: ProjectFile) -> Self {
         let checks = project.checks.iter().map(|it| it.name.clone()).collect();
-        let budgets = project.runner.agents.iter().filter_map(|it| {
-            Some(AgentBudget { agent: it.agent.clone(), budget: it.budget? })
-        });
+        let budgets = project
+            .runner
+            .agents
+            .iter()
+            .filter_map(|it| Some(AgentBudget { agent: it.agent.clone(), budget: it.budget? }));
         Self { budgets: budgets.collect(), project, checks, ..self }
     }
 

@@ -217,7 +217,15 @@ impl Engine {
             return Err(self.finished(&row).await?);
         }
         let mode = Mode::Autonomous;
-        self.begin(caller, entry.clone(), story, alike, (mode, Budget::default()), First::Handoff(create)).await
+        self.begin(
+            caller,
+            entry.clone(),
+            story,
+            alike,
+            (mode, Budget::default()),
+            First::Handoff(create),
+        )
+        .await
     }
 
     /// The refusal of a create for a story whose run has ended, with the last handoff of that run.

@@ -59,11 +59,11 @@ use crate::events::EventTail;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::metrics::RequestMetrics;
-use crate::usage_metrics::UsageMetrics;
 use crate::preconditions::ConditionalRoutes;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::scope::Door;
+use crate::usage_metrics::UsageMetrics;
 
 /// The server's address and allowed host names.
 #[derive(Debug, Clone)]

@@ -24,7 +24,8 @@ impl UsageMetrics {
 
     pub(crate) fn write(&self, text: &mut String) {
         let by_agent = self.by_agent.lock().unwrap_or_else(PoisonError::into_inner);
-        *text += "# HELP baton_agent_tokens_total Tokens that agents used; cached ones are input too.\n";
+        *text +=
+            "# HELP baton_agent_tokens_total Tokens that agents used; cached ones are input too.\n";
         *text += "# TYPE baton_agent_tokens_total counter\n";
         for (agent, usage) in by_agent.iter() {
             let kinds = [
@@ -33,14 +34,18 @@ impl UsageMetrics {
                 ("output", usage.output_tokens),
             ];
             for (kind, n) in kinds {
-                let _ = writeln!(text, "baton_agent_tokens_total{{agent=\"{agent}\",kind=\"{kind}\"}} {n}");
+                let _ = writeln!(
+                    text,
+                    "baton_agent_tokens_total{{agent=\"{agent}\",kind=\"{kind}\"}} {n}"
+                );
             }
         }
         *text += "# HELP baton_agent_cost_microdollars_total What agents cost, where their programs say it.\n";
         *text += "# TYPE baton_agent_cost_microdollars_total counter\n";
         for (agent, usage) in by_agent.iter() {
             let cost = usage.micro_usd.unwrap_or(0);
-            let _ = writeln!(text, "baton_agent_cost_microdollars_total{{agent=\"{agent}\"}} {cost}");
+            let _ =
+                writeln!(text, "baton_agent_cost_microdollars_total{{agent=\"{agent}\"}} {cost}");
         }
         *text += "# HELP baton_agent_work_milliseconds_total How long the programs of agents were at work.\n";
         *text += "# TYPE baton_agent_work_milliseconds_total counter\n";

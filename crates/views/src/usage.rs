@@ -38,7 +38,12 @@ impl Views<'_> {
                 continue;
             }
             let Ok(Event::Usage(UsageEvent::Recorded {
-                handoff, fence, agent, executor, usage, ..
+                handoff,
+                fence,
+                agent,
+                executor,
+                usage,
+                ..
             })) = event::decode(&stored.body)
             else {
                 continue;

@@ -113,7 +113,7 @@ pub(crate) fn lay_out(root: &Dir) -> Result<(), Failure> {
     write_missing(&folder, project)
 }
 
-fn write_missing(folder: &Dir, (name, text): (&str, &str)) -> Result<(), Failure> {
+pub(crate) fn write_missing(folder: &Dir, (name, text): (&str, &str)) -> Result<(), Failure> {
     if has_text(folder, Path::new(name))? {
         return Ok(());
     }

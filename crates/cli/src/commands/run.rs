@@ -16,7 +16,18 @@ use crate::show::{self, OutputFormat, TimeFormat};
 
 pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     match verb {
-        RunCommand::Start { story, new_story, again, workflow, to, at, reason, mode, budget, write } => {
+        RunCommand::Start {
+            story,
+            new_story,
+            again,
+            workflow,
+            to,
+            at,
+            reason,
+            mode,
+            budget,
+            write,
+        } => {
             if let (Some(story), false, false) = (story, again, write.dry_run) {
                 ask_if_finished(api, story).await?;
             }

@@ -71,7 +71,13 @@ pub(super) fn gate_when_stuck(
         given: handoff.package,
         sender: Some(sender.clone()),
         has_lost_lease: handoff.has_lost_lease
-            || matches!(cause, GateCause::LostLease | GateCause::Stalled | GateCause::NoProgress | GateCause::Budget),
+            || matches!(
+                cause,
+                GateCause::LostLease
+                    | GateCause::Stalled
+                    | GateCause::NoProgress
+                    | GateCause::Budget
+            ),
         ..gate_between(
             cause,
             handoff.to.clone(),

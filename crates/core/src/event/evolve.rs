@@ -20,8 +20,16 @@ use crate::workflow::Place;
 pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
     let mut events = events.into_iter();
     let (first, at) = events.next()?;
-    let Event::Run(RunEvent::Started { story, workflow, pin, owner, start, has_gates, mode, budget }) =
-        first
+    let Event::Run(RunEvent::Started {
+        story,
+        workflow,
+        pin,
+        owner,
+        start,
+        has_gates,
+        mode,
+        budget,
+    }) = first
     else {
         return None;
     };

@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
                     story: StoryKey::parse("a story").unwrap(),
                     owner: Principal::parse("ada").unwrap(),
                     mode: Mode::Autonomous,
-            budget: Default::default(),
+                    budget: Default::default(),
                     first: First::Handoff((**create).clone()),
                 };
                 decide::start(&start, self.ground())
@@ -200,7 +200,7 @@ impl<'a> Walk<'a> {
         static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
         DecisionContext {
             checks: &[],
-        budgets: &[],
+            budgets: &[],
             workflow: self.workflow,
             agents: self.agents,
             now: self.clock.now(),

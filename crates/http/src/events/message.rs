@@ -3,8 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent, StepEvent,
-    UsageEvent,
+    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent,
+    StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;

@@ -41,7 +41,11 @@ impl AttemptRun {
         let sent = self.context.client.usage(&record.key, executor, &record.report.usage, &name);
         if let Err(error) = sent.await {
             let code = error.code().unwrap_or("unreachable").to_owned();
-            tracing::warn!(handoff = record.number, code, "what an agent used could not be recorded");
+            tracing::warn!(
+                handoff = record.number,
+                code,
+                "what an agent used could not be recorded"
+            );
         }
     }
 

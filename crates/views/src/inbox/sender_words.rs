@@ -83,7 +83,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         }
         GateCause::Entries
         | GateCause::RunLimit
-            | GateCause::Budget
+        | GateCause::Budget
         | GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable

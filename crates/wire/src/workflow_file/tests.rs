@@ -103,7 +103,7 @@ description: >
   there is.
 profile: strict
 limits:
-  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, escalate_after: 10m, run_within: 8h, run_handoffs: 200, budget: "5usd, 1000tokens", checks_within: 3m, expire_after: 1h, on_expire: return }
+  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, escalate_after: 10m, run_within: 8h, run_handoffs: 200, budget: '5usd, 1000tokens', checks_within: 3m, expire_after: 1h, on_expire: return }
 domain: web
 routing:
   prefixes: { python: data }
