@@ -60,6 +60,9 @@ pub struct LostAttempt {
     /// The agent can work again then: its rate limit ends. At most 8 days ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
+    /// Asks a person now, instead of trying again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ask: bool,
 }
 
 /// A message to post.

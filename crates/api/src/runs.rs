@@ -40,6 +40,10 @@ pub struct RunDocument {
     pub current_handoff: Option<String>,
     /// What a parked baton waits for.
     pub parked_on: Option<WaitWord>,
+    /// When the current handoff is offered again, while it is parked on a timer: after a failure, or when a
+    /// rate limit ends. Omitted otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back_until: Option<Timestamp>,
     /// Whether `currentAgent` has to answer a question before the handoff can be accepted.
     pub is_asked: bool,
     /// Whether the current handoff has waited for too long.

@@ -49,7 +49,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     match &cli.command {
-        CliCommand::Init { new_data: false } => init::run(&cli),
+        CliCommand::Init { new_data: false } => init::run(&cli).await,
         CliCommand::Init { new_data: true } => init::begin_anew(&cli).await,
         CliCommand::Demo(demo) => demo::run(demo).await,
         CliCommand::Do(args) => do_work::run(&cli, args).await,

@@ -255,6 +255,8 @@ pub struct LoseLease {
     pub output: Option<Hash>,
     /// The agent cannot work before this time: the work waits for it, and the attempt does not count.
     pub retry_at: Option<Timestamp>,
+    /// It is not tried again before a person has answered.
+    pub asks: bool,
 }
 
 /// What the program of an agent used in an attempt.
@@ -272,7 +274,7 @@ pub struct RecordUsage {
 impl LoseLease {
     /// The holder was not heard of any more.
     pub fn unheard(handoff: HandoffNo, fence: u32) -> Self {
-        Self { handoff, fence, reason: None, output: None, retry_at: None }
+        Self { handoff, fence, reason: None, output: None, retry_at: None, asks: false }
     }
 }
 

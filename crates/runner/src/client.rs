@@ -52,6 +52,16 @@ const CLAIM_PATIENCE: Duration = Duration::from_secs(5);
 /// How the reason begins with which an attempt ends that left no result.
 pub(crate) const FAILURE: &str = "failure: ";
 
+/// When lost work is tried again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AttemptRetry {
+    /// After a moment, as often as the workflow says.
+    AsUsual,
+    At(Timestamp),
+    /// When a person has said so.
+    AskFirst,
+}
+
 struct ApiRequest<'a> {
     method: Method,
     path: String,
@@ -174,13 +184,19 @@ impl Client {
         key: &AttemptKey,
         reason: &str,
         output: Option<Hash>,
-        retry_at: Option<Timestamp>,
+        retry: AttemptRetry,
     ) -> Result<(), ApiFailure> {
+        let (retry_at, ask) = match retry {
+            AttemptRetry::AsUsual => (None, false),
+            AttemptRetry::At(at) => (Some(at), false),
+            AttemptRetry::AskFirst => (None, true),
+        };
         let lost = LostAttempt {
             fence: key.fence,
             reason: reason.chars().take(1000).collect(),
             output: output.map(|it| it.to_string()),
             retry_at,
+            ask,
         };
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");

@@ -22,7 +22,7 @@ use self::follow::WorkFollower;
 use super::demo::audience::Audience;
 use super::demo::programs::BatonProcess;
 use super::demo::viewer::Viewer;
-use super::stop::told_to_stop;
+use super::stop::stop_signal;
 use crate::api::{Api, DataHolder, RemoteServer, holder};
 use crate::args::{Cli, DoArgs};
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ const KEY_PREFIX: &str = "do-";
 const MOST_KEY_CHARS: usize = 48;
 
 pub(crate) async fn run(cli: &Cli, args: &DoArgs) -> Result<(), Failure> {
-    let stop = told_to_stop();
+    let stop = stop_signal();
     tokio::pin!(stop);
     if let Some(budget) = &args.budget {
         Budget::parse(budget).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -160,7 +160,9 @@ impl WorkPlace {
         let (server, url) = match holder(&found.data_dir()?).await? {
             DataHolder::Server(server) => {
                 let url = server.url.to_string();
-                show::note(&format!("the server at {url} has this project's data, and its agents do the work"));
+                show::note(&format!(
+                    "the server at {url} has this project's data, and its agents do the work"
+                ));
                 (None, url)
             }
             DataHolder::Us(lock) => {

@@ -105,11 +105,16 @@ fn an_idea_becomes_a_branch_in_a_repository_that_has_no_project() {
     let said = desk.run(&["do", "Add a greeting", "--yes", "--agents", "claude"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.stderr.contains("1 changed file is not committed"), "{said:?}");
-    for part in ["✔ done", "feat/story-do-add-a-greeting", "Add the greeting", "$1.25", "elapsed"] {
+    for part in ["✔ done", "feat/story-do-add-a-greeting", "Add the greeting", "$1.25", "elapsed"]
+    {
         assert!(said.stdout.contains(part), "{part}: {said:?}");
     }
     assert_eq!(desk.git(&["show", "feat/story-do-add-a-greeting:src/app.txt"]), "hello");
-    assert_eq!(desk.git(&["status", "--porcelain"]), "M README.md", "nothing of ours is seen by git");
+    assert_eq!(
+        desk.git(&["status", "--porcelain"]),
+        "M README.md",
+        "nothing of ours is seen by git"
+    );
     let shown = desk.run(&["run", "show", "1"]);
     assert!(shown.stdout.contains("150 tokens in (50 cached), 25 out, $1.25"), "{shown:?}");
     let verified = desk.run(&["verify"]);
@@ -122,7 +127,8 @@ fn an_idea_becomes_a_branch_in_a_repository_that_has_no_project() {
 fn a_budget_stops_the_program_in_the_middle_and_only_a_persons_answer_raises_it() {
     let desk = Desk::new();
     desk.set("dear");
-    let said = desk.run(&["do", "Add a greeting", "--yes", "--agents", "claude", "--budget", "100tokens"]);
+    let said =
+        desk.run(&["do", "Add a greeting", "--yes", "--agents", "claude", "--budget", "100tokens"]);
     check_refused(&said, 4, "The run has used 500 tokens; its budget is 100 tokens");
     let inbox = desk.run(&["inbox", "--json"]);
     let inbox: serde_json::Value = serde_json::from_str(&inbox.stdout).unwrap();
@@ -177,13 +183,16 @@ fn what_is_missing_is_said_before_anything_is_made() {
     check_refused(&absent, 3, "`gemini` is not installed");
     let dear = desk.run(&["do", "It", "--budget", "5eur"]);
     check_refused(&dear, 2, "`5eur` is no budget");
-    let logged_out = Said::from(desk.command(&["do", "It"]).env_remove("ANTHROPIC_API_KEY").output().unwrap());
+    let logged_out =
+        Said::from(desk.command(&["do", "It"]).env_remove("ANTHROPIC_API_KEY").output().unwrap());
     check_refused(&logged_out, 3, "claude is installed, but no login was found");
     assert!(!Path::new(&desk.at("repo/.baton")).exists(), "nothing was made");
-    let elsewhere = Said::from(desk.command(&["do", "It"]).current_dir(desk.at("home")).output().unwrap());
+    let elsewhere =
+        Said::from(desk.command(&["do", "It"]).current_dir(desk.at("home")).output().unwrap());
     check_refused(&elsewhere, 4, "is in no git repository");
     desk.git(&["init", "-q", "../control"]);
-    let empty = Said::from(desk.command(&["do", "It"]).current_dir(desk.at("control")).output().unwrap());
+    let empty =
+        Said::from(desk.command(&["do", "It"]).current_dir(desk.at("control")).output().unwrap());
     check_refused(&empty, 4, "has no commit yet");
     let nothing = desk.run(&["do", "--continue"]);
     check_refused(&nothing, 3, "no run of `baton do` is open here");
@@ -192,7 +201,11 @@ fn what_is_missing_is_said_before_anything_is_made() {
 #[test]
 fn a_project_with_settings_of_its_own_keeps_them() {
     let desk = Desk::new();
-    assert_eq!(desk.run(&["init"]).code, 0);
+    let made = desk.run(&["init"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    assert!(made.stderr.contains("found claude"), "{made:?}");
+    let proposed = std::fs::read_to_string(desk.at("repo/.baton/baton.toml")).unwrap();
+    assert!(proposed.contains("# [executors.claude]\n# kind = \"claude\""), "{proposed}");
     let idle = desk.run(&["do", "It"]);
     check_refused(&idle, 4, "names no program for its agents");
     let named = desk.run(&["do", "It", "--agents", "claude"]);

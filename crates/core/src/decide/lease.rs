@@ -126,7 +126,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
         return Ok(());
     }
     let is_last = handoff.attempt > draft.workflow().retries_at(&handoff.to.place);
-    let is_last = is_last && retry_at.is_none();
+    let is_last = lose.asks || (is_last && retry_at.is_none());
     // The same again is no progress, and the next attempt would print it too.
     let is_same = output.is_some() && handoff.lost_output == output && retry_at.is_none();
     if let (true, Some(detour)) = (is_last || is_same, &handoff.detour) {

@@ -94,7 +94,7 @@ pub(super) async fn claim(
 /// Ends a claim without a result: the agent died, hung or handed nothing on.
 ///
 /// The same work is offered again, as after a lost lease; after the last retry a person is asked. With
-/// `retryAt` it waits until then, and the attempt does not count. Needs the runner's credential.
+/// `retryAt` it waits until then, and the attempt does not count; with `ask` a person is asked at once. Needs the runner's credential.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/lost", operation_id = "loseClaim",
     tag = "runner",
     params(HandoffCommandParams),
@@ -113,8 +113,9 @@ pub(super) async fn lose(
         Hash::parse(it).ok_or_else(wrong)
     });
     let (output, retry_at) = (output.transpose()?, write.asked.retry_at);
+    let asks = write.asked.ask;
     let command =
-        |handoff| Command::LoseLease(LoseLease { handoff, fence, reason, output, retry_at });
+        |handoff| Command::LoseLease(LoseLease { handoff, fence, reason, output, retry_at, asks });
     on_handoff(&app, &name, &write, command).await
 }
 

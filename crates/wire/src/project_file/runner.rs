@@ -22,6 +22,7 @@ pub(crate) const RUNNER_KEYS: &[&str] = &[
     "ports",
     "lease",
     "drain",
+    "on_rate_limit",
 ];
 pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "kind",
@@ -74,8 +75,18 @@ pub struct RunnerSettings {
     pub lease: SignedDuration,
     /// How long agents may go on once the runner is told to stop.
     pub drain: SignedDuration,
+    pub on_rate_limit: OnRateLimit,
     pub executors: Vec<ExecutorSettings>,
     pub agents: Vec<AgentSettings>,
+}
+
+/// What becomes of work when every executor of its agent is at its rate limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnRateLimit {
+    /// It waits, and goes on by itself when the first limit ends.
+    Wait,
+    /// A person is asked.
+    Ask,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +161,7 @@ impl Default for RunnerSettings {
             ports: None,
             lease: SignedDuration::from_secs(20),
             drain: SignedDuration::from_secs(30),
+            on_rate_limit: OnRateLimit::Wait,
             executors: Vec::new(),
             agents: Vec::new(),
         }
@@ -230,6 +242,10 @@ fn runner(field: &FieldAt<'_>, settings: &mut RunnerSettings, problems: &mut Pro
     }
     if let Some(it) = fields.get("drain").and_then(|it| it.duration(problems)) {
         settings.drain = it;
+    }
+    let choices = [("wait", OnRateLimit::Wait), ("ask", OnRateLimit::Ask)];
+    if let Some(it) = fields.get("on_rate_limit").and_then(|it| it.choice(&choices, problems)) {
+        settings.on_rate_limit = it;
     }
     settings.ports = fields.get("ports").and_then(|it| ports(&it, problems));
     if let Some(it) = fields.get("lease")

@@ -157,8 +157,14 @@ impl Audience {
         if !is_advisory || self.asked.is_none() {
             let label = item.handoff.clone().unwrap_or_default();
             let why = item.why.clone();
-            self.asked =
-                Some(AskedViewer { handoff, label, why, choices, is_question, since: Instant::now() });
+            self.asked = Some(AskedViewer {
+                handoff,
+                label,
+                why,
+                choices,
+                is_question,
+                since: Instant::now(),
+            });
         }
     }
 
@@ -179,12 +185,18 @@ impl Audience {
             }
             (None, false) if self.policy == AnswerPolicy::Person => {
                 let commands: Vec<&str> = item.choices.iter().map(|it| &*it.command).collect();
-                format!("answer with one of:\n      {}\n    or on the page: {page}", commands.join("\n      "))
+                format!(
+                    "answer with one of:\n      {}\n    or on the page: {page}",
+                    commands.join("\n      ")
+                )
             }
             (None, false) => format!("answer on the page: {page}"),
         };
-        let rest =
-            if is_question && !self.says_yes && self.policy == AnswerPolicy::Demo { "  (the demo answers after 10 s)" } else { "" };
+        let rest = if is_question && !self.says_yes && self.policy == AnswerPolicy::Demo {
+            "  (the demo answers after 10 s)"
+        } else {
+            ""
+        };
         show::answer(&format!("    {how}{}\n", show::dim(rest)));
     }
 }
@@ -272,7 +284,14 @@ mod tests {
     fn asked(is_question: bool) -> AskedViewer {
         let choices = vec![(AnswerKind::Approve, false), (AnswerKind::Reject, true)];
         let (label, why) = ("HO-001".to_owned(), "why".to_owned());
-        AskedViewer { handoff: Uuid::nil(), label, why, choices, is_question, since: Instant::now() }
+        AskedViewer {
+            handoff: Uuid::nil(),
+            label,
+            why,
+            choices,
+            is_question,
+            since: Instant::now(),
+        }
     }
 
     #[track_caller]

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use baton_api::{
-    Acceptance, Attribution, DecisionDocument, EventDocument, HandoffSummary, InboxItemDocument, MessageDocument,
-    Page, PersonsWord, RunDetail, RunDocument, StartRequest, StoryDocument, StoryText,
+    Acceptance, Attribution, DecisionDocument, EventDocument, HandoffSummary, InboxItemDocument,
+    MessageDocument, Page, PersonsWord, RunDetail, RunDocument, StartRequest, StoryDocument,
+    StoryText,
 };
 use baton_core::gate::AnswerKind;
 use baton_core::names::Principal;
@@ -93,7 +94,10 @@ impl Viewer {
     }
 
     /// Every handoff of a run.
-    pub(in crate::commands) async fn handoffs(&self, run: Uuid) -> Result<Vec<HandoffSummary>, Failure> {
+    pub(in crate::commands) async fn handoffs(
+        &self,
+        run: Uuid,
+    ) -> Result<Vec<HandoffSummary>, Failure> {
         Ok(self.api.list(Ask::get(["handoffs"]).with("run", run)).await?.items)
     }
 
@@ -136,7 +140,10 @@ impl Viewer {
     }
 
     /// What waits for a person in a run.
-    pub(in crate::commands) async fn inbox(&self, run: Uuid) -> Result<Vec<InboxItemDocument>, Failure> {
+    pub(in crate::commands) async fn inbox(
+        &self,
+        run: Uuid,
+    ) -> Result<Vec<InboxItemDocument>, Failure> {
         let all = self.api.list::<InboxItemDocument>(Ask::get(["inbox"])).await?.items;
         Ok(all.into_iter().filter(|it| it.run.id == run).collect())
     }

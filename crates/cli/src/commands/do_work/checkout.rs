@@ -25,7 +25,9 @@ impl Checkout {
     pub(super) async fn find(asked: Option<&Path>) -> Result<Self, Failure> {
         let here = match asked {
             Some(asked) => asked.to_owned(),
-            None => std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?,
+            None => {
+                std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?
+            }
         };
         let root = git(&here, &["rev-parse", "--show-toplevel"]).await.map_err(|failure| match failure {
             Failure::Broken { .. } => Failure::Conflict(format!(
@@ -55,7 +57,11 @@ impl Checkout {
             show::note(&format!(
                 "{} {} not committed; agents start from the last commit ({}), and neither see nor touch that",
                 show::warn("note:"),
-                if n == 1 { "1 changed file is".to_owned() } else { format!("{} are", counted(n, "changed file")) },
+                if n == 1 {
+                    "1 changed file is".to_owned()
+                } else {
+                    format!("{} are", counted(n, "changed file"))
+                },
                 self.head.get(..8).unwrap_or(&self.head),
             ));
         }

@@ -81,7 +81,11 @@ impl<'a> WorkFollower<'a> {
     async fn look(&mut self, audience: &mut Audience) -> Result<(), Failure> {
         self.read_new(|narrator, document, event, text| match event {
             Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
-                narrator.line(document.at, &narrator.name_of(agent.as_str()), &show::dim(&format!("used {usage}")));
+                narrator.line(
+                    document.at,
+                    &narrator.name_of(agent.as_str()),
+                    &show::dim(&format!("used {usage}")),
+                );
             }
             event => narrator.tell(document, event, text),
         })
@@ -137,7 +141,10 @@ impl<'a> WorkFollower<'a> {
         let cost = self.run.usage.as_ref().and_then(|it| it.total.micro_usd).map(dollars);
         let cost = cost.map(|it| format!(" · {it}")).unwrap_or_default();
         let elapsed = span(u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX));
-        anstream::eprint!("\r\u{1b}[2K{}", show::dim(&format!("  {who} {doing}{cost} · {elapsed}")));
+        anstream::eprint!(
+            "\r\u{1b}[2K{}",
+            show::dim(&format!("  {who} {doing}{cost} · {elapsed}"))
+        );
         self.has_status = true;
     }
 

@@ -16,7 +16,8 @@ use crate::runners::{ProjectTrust, allow, environment};
 use crate::show;
 
 /// The first line of a file that is written anew each time.
-const MARK: &str = "# Written by `baton do`, and written anew by it. Without this line the file is yours.\n";
+const MARK: &str =
+    "# Written by `baton do`, and written anew by it. Without this line the file is yours.\n";
 
 /// Makes or finds the project, and makes sure that its agents have programs that may be started.
 pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBuf, Failure> {
@@ -48,7 +49,11 @@ pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBu
         // It is what this very command has just written, from what the user asked for.
         allow(&project, &trust.wanted)?;
         let names: Vec<&str> = chosen.iter().map(|it| it.program.name()).collect();
-        show::note(&format!("agents: {} (in {}, which git does not see)", names.join(", "), path.display()));
+        show::note(&format!(
+            "agents: {} (in {}, which git does not see)",
+            names.join(", "),
+            path.display()
+        ));
         return Ok(root.clone());
     }
     check_own(&Project::find(Some(root))?, args).await?;
@@ -65,8 +70,10 @@ async fn check_own(project: &Project, args: &DoArgs) -> Result<(), Failure> {
         ));
     }
     if project.file.runner.is_idle() {
-        let lines = settings(&usable(baton_runner::detect(&environment()).await)).unwrap_or_default();
-        let hint = if lines.is_empty() { install_hint() } else { format!("for example:\n\n{lines}\n\n") };
+        let lines =
+            settings(&usable(baton_runner::detect(&environment()).await)).unwrap_or_default();
+        let hint =
+            if lines.is_empty() { install_hint() } else { format!("for example:\n\n{lines}\n\n") };
         return Err(Failure::Conflict(format!(
             "`.baton/baton.toml` of this project names no program for its agents; add one, {hint}then `baton trust`"
         )));
@@ -108,13 +115,22 @@ async fn chosen(asked: &[String]) -> Result<Vec<DetectedProgram>, Failure> {
         let name = name.trim();
         let Some(it) = found.iter().find(|it| it.program.name() == name) else {
             let hint = did_you_mean(name, &names);
-            return Err(Failure::Usage(format!("`{}` is no program that Baton knows: {hint}", show::visible(name))));
+            return Err(Failure::Usage(format!(
+                "`{}` is no program that Baton knows: {hint}",
+                show::visible(name)
+            )));
         };
         if it.version.is_none() {
-            return Err(Failure::NotFound(format!("`{name}` is not installed, or does not answer; {}", install_hint())));
+            return Err(Failure::NotFound(format!(
+                "`{name}` is not installed, or does not answer; {}",
+                install_hint()
+            )));
         }
         if it.login == ProgramLogin::Missing {
-            show::note(&format!("{} no login of `{name}` was found; it may ask for one", show::warn("note:")));
+            show::note(&format!(
+                "{} no login of `{name}` was found; it may ask for one",
+                show::warn("note:")
+            ));
         }
         chosen.push(it.clone());
     }
@@ -122,7 +138,8 @@ async fn chosen(asked: &[String]) -> Result<Vec<DetectedProgram>, Failure> {
 }
 
 fn usable(found: Vec<DetectedProgram>) -> Vec<DetectedProgram> {
-    let is_usable = |it: &DetectedProgram| it.version.is_some() && it.login != ProgramLogin::Missing;
+    let is_usable =
+        |it: &DetectedProgram| it.version.is_some() && it.login != ProgramLogin::Missing;
     found.into_iter().filter(is_usable).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use baton_api::{BranchDocument, PassedGateDocument, RestartDocument, RunDetail, RunDocument};
 use baton_core::names::StepId;
-use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, RunStatus, State};
+use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, RunStatus, State, Wait};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
@@ -101,6 +101,14 @@ pub(in crate::v1) async fn run_document(
         parked_on: match run.baton() {
             Baton::Parked { on, .. } => Some((*on).into()),
             Baton::Offered { .. } | Baton::Held { .. } | Baton::Loose { .. } | Baton::Done => None,
+        },
+        held_back_until: match run.baton() {
+            Baton::Parked { on: Wait::Timer, .. } => current.and_then(|it| it.held_back_until),
+            Baton::Parked { .. }
+            | Baton::Offered { .. }
+            | Baton::Held { .. }
+            | Baton::Loose { .. }
+            | Baton::Done => None,
         },
         is_asked: current.is_some_and(|it| it.state == State::Clarification),
         is_stale: current.is_some_and(|it| it.is_stale),
