@@ -28,6 +28,7 @@ mod receiver_names;
 mod runs;
 mod status;
 mod stories;
+mod usage;
 mod word;
 mod workflows;
 
@@ -73,6 +74,9 @@ pub use crate::runs::{
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
+pub use crate::usage::{
+    AgentUsageDocument, AttemptUsageDocument, BudgetDocument, RunUsage, UsageDocument, UsageReport,
+};
 pub use crate::word::{
     AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, ModeWord, OrderWord, OutcomeWord,
     ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word,

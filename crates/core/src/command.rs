@@ -3,17 +3,21 @@
 use jiff::Timestamp;
 
 use crate::acknowledgement::Acknowledgement;
+use crate::budget::Usage;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
 use crate::evidence::{CheckRun, Verdict};
 use crate::gate::Answer;
 use crate::hash::Hash;
 use crate::named::named;
-use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
+use crate::names::{
+    AgentId, CheckName, CommitId, ExecutorName, FreeText, Principal, Reason, StepId,
+};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
 use crate::run::HandoffNo;
+use crate::workflow::Place;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -67,6 +71,8 @@ pub enum Command {
     WithdrawPermission {
         gate: HandoffNo,
     },
+    /// Sent by a runner or an attempt: what the agent's program used.
+    RecordUsage(RecordUsage),
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {
         handoff: HandoffNo,
@@ -263,12 +269,26 @@ pub struct LoseLease {
     pub output: Option<Hash>,
     /// The agent cannot work before this time: the work waits for it, and the attempt does not count.
     pub retry_at: Option<Timestamp>,
+    /// It is not tried again before a person has answered.
+    pub asks: bool,
+}
+
+/// What the program of an agent used in an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordUsage {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    /// The receiver of the handoff, and its place: the handoff may have ended.
+    pub agent: AgentId,
+    pub place: Place,
+    pub executor: Option<ExecutorName>,
+    pub usage: Usage,
 }
 
 impl LoseLease {
     /// The holder was not heard of any more.
     pub fn unheard(handoff: HandoffNo, fence: u32) -> Self {
-        Self { handoff, fence, reason: None, output: None, retry_at: None }
+        Self { handoff, fence, reason: None, output: None, retry_at: None, asks: false }
     }
 }
 
@@ -381,6 +401,7 @@ impl Command {
             | Command::LoseLease(_)
             | Command::AskPermission(_)
             | Command::WithdrawPermission { .. }
+            | Command::RecordUsage(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
@@ -415,6 +436,7 @@ impl Command {
             Command::LoseLease(_) => "lose_lease",
             Command::AskPermission(_) => "ask_permission",
             Command::WithdrawPermission { .. } => "withdraw_permission",
+            Command::RecordUsage(_) => "record_usage",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",
             Command::Pause { .. } => "pause",

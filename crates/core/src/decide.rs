@@ -32,7 +32,10 @@ mod route;
 mod signal;
 mod supersede;
 mod template;
+mod usage;
 
+#[cfg(test)]
+mod budget_scenarios;
 #[cfg(test)]
 mod carried_scenarios;
 #[cfg(test)]
@@ -114,7 +117,9 @@ pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
 pub use template::{TemplateRequest, template};
+pub use usage::{AgentBudget, remaining, run_budget};
 
+use crate::budget::Budget;
 use crate::command::{Command, Create, StartAt};
 use crate::contract::Contract;
 use crate::event::RunEvent;
@@ -136,6 +141,8 @@ pub struct DecisionContext<'a> {
     pub fresh: &'a dyn IdSource,
     /// The checks that the project has commands for: only Baton's runner decides those.
     pub checks: &'a [CheckName],
+    /// What the project allows its agents to use in each run.
+    pub budgets: &'a [AgentBudget],
     /// The project's linter settings.
     pub lint: &'a lint::Settings,
     /// What is known of the files that the command's package names.
@@ -183,6 +190,8 @@ pub struct RunStart {
     pub owner: Principal,
     /// The workflow of the decision is already that of the mode.
     pub mode: Mode,
+    /// In place of the workflow's, unit by unit.
+    pub budget: Budget,
     pub first: First,
 }
 
@@ -236,6 +245,7 @@ pub fn decide(
         Command::ReportChecks(report) => checked::report(&mut draft, report)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
+        Command::RecordUsage(usage) => usage::record(&mut draft, usage)?,
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;
         }
@@ -300,6 +310,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         has_gates: workflow.graph().has_gates(),
         has_checks: !workflow.graph().checked_edges().is_empty(),
         mode: start.mode,
+        budget: start.budget,
     });
     draft
 }

@@ -6,12 +6,14 @@ mod counter;
 mod fork;
 mod given;
 mod handoff;
+mod spent;
 mod state_names;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::budget::Budget;
 use crate::checked_work::CheckedWork;
 use crate::content::ContentId;
 use crate::gate::{Gate, GateEdge, GateKind};
@@ -24,6 +26,7 @@ pub use self::counter::{CounterScope, RunCounter};
 pub use self::fork::{Arrival, Fork};
 pub use self::given::Given;
 pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
+pub use self::spent::Spent;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -80,6 +83,12 @@ pub struct Run {
     /// The same, agent by agent, as earlier versions recorded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub portraits: Vec<Portrait>,
+    /// What agents may use, where the run was started with it.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+    /// What agents have used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<Spent>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
@@ -257,6 +266,8 @@ impl Run {
             merge_commit: None,
             casts: Vec::new(),
             portraits: Vec::new(),
+            budget: Budget::default(),
+            spent: Vec::new(),
             n_handoffs: 0,
             started_at: now,
             moved_at: now,

@@ -21,6 +21,7 @@ mod permissions;
 pub(crate) mod runs;
 pub(crate) mod status;
 pub(crate) mod stories;
+mod usage;
 mod window;
 mod workflows;
 mod write;
@@ -50,6 +51,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(completion::get))
         .routes(routes!(events::list))
         .routes(routes!(messages::list, messages::post))
+        .routes(routes!(usage::list))
+        .routes(routes!(usage::report))
         .routes(routes!(decisions::list))
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))

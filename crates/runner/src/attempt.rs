@@ -123,7 +123,10 @@ pub(crate) async fn take_up(
         attempt.say(text).await;
     }
     let result = match attempt.record.stage {
-        AttemptStage::AgentFinished => attempt.result_of_stored().await,
+        AttemptStage::AgentFinished => {
+            attempt.record_usage().await;
+            attempt.result_of_stored().await
+        }
         AttemptStage::Claimed | AttemptStage::WorkspaceReady | AttemptStage::AgentStarted => {
             let reason = "the runner was ended while the agent was at work".to_owned();
             if n_before >= MOST_INTERRUPTIONS {
@@ -257,6 +260,8 @@ impl AttemptRun {
             self.said = Some(ended.said);
             self.reach(AttemptStage::AgentFinished)?;
             self.tell_usage(settings);
+            self.keep_alive(self.record_usage()).await;
+            self.record.used = self.record.used.plus(self.record.report.usage);
             if !commits_itself {
                 self.keep_alive(self.commit(workspace)).await;
             }
@@ -306,6 +311,7 @@ impl AttemptRun {
             prompt_file: folder.real_path()?.join(prompt_file),
             interface: settings.interface,
             session,
+            micro_usd_left: self.record.budget.less(&self.record.used).micro_usd,
         };
         let form = executor.output(&brief);
         let (program, reading) = match start(&executor.program(brief), form) {
@@ -359,7 +365,8 @@ impl AttemptRun {
                 AgentEnd::Exited { .. }
                 | AgentEnd::TurnEnded { .. }
                 | AgentEnd::TimedOut { .. }
-                | AgentEnd::TooMuchOutput { .. },
+                | AgentEnd::TooMuchOutput { .. }
+                | AgentEnd::OverBudget { .. },
             )
             | None => {}
         }
@@ -369,18 +376,10 @@ impl AttemptRun {
         let written =
             self.record.dir(&self.context.state)?.make_dirs(WRITTEN, FileMode::Private)?;
         let left = match &end {
-            Some(AgentEnd::Exited { .. } | AgentEnd::TurnEnded { .. }) => {
-                left_behind(output, &written)
-            }
             Some(AgentEnd::TimedOut { .. }) => last_words(output),
+            Some(end) if end.is_own() => left_behind(output, &written),
             // What an agent printed before it was ended was not meant as its last word.
-            Some(
-                AgentEnd::TooMuchOutput { .. }
-                | AgentEnd::Over
-                | AgentEnd::Lost
-                | AgentEnd::Stopped,
-            )
-            | None => LeftBehind::Nothing,
+            Some(_) | None => LeftBehind::Nothing,
         };
         match left {
             LeftBehind::Nothing => {

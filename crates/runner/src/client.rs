@@ -8,9 +8,10 @@ use std::time::Duration;
 use baton_api::{
     Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
     HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest, ProblemDocument,
-    PromptDocument, StoryDocument, StoryText, WithdrawnPermission,
+    PromptDocument, StoryDocument, StoryText, UsageReport, WithdrawnPermission,
 };
 use baton_core::agent::AgentInterface;
+use baton_core::budget::Usage;
 use baton_core::hash::Hash;
 use baton_core::package::Format;
 use baton_core::run::Wait;
@@ -53,6 +54,16 @@ const MOST_QUESTION: usize = 9_000;
 
 /// How the reason begins with which an attempt ends that left no result.
 pub(crate) const FAILURE: &str = "failure: ";
+
+/// When lost work is tried again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AttemptRetry {
+    /// After a moment, as often as the workflow says.
+    AsUsual,
+    At(Timestamp),
+    /// When a person has said so.
+    AskFirst,
+}
 
 struct ApiRequest<'a> {
     method: Method,
@@ -176,13 +187,19 @@ impl Client {
         key: &AttemptKey,
         reason: &str,
         output: Option<Hash>,
-        retry_at: Option<Timestamp>,
+        retry: AttemptRetry,
     ) -> Result<(), ApiFailure> {
+        let (retry_at, ask) = match retry {
+            AttemptRetry::AsUsual => (None, false),
+            AttemptRetry::At(at) => (Some(at), false),
+            AttemptRetry::AskFirst => (None, true),
+        };
         let lost = LostAttempt {
             fence: key.fence,
             reason: reason.chars().take(1000).collect(),
             output: output.map(|it| it.to_string()),
             retry_at,
+            ask,
         };
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");
@@ -224,6 +241,28 @@ impl Client {
     pub(crate) async fn withdraw_permission(&self, gate: uuid::Uuid) -> Result<(), ApiFailure> {
         let path = format!("/handoffs/{gate}/withdraw");
         self.send(&self.post(path, &WithdrawnPermission {})).await.map(|_| ())
+    }
+
+    /// What a program used. Sent again under the same name, it counts once.
+    pub(crate) async fn usage(
+        &self,
+        key: &AttemptKey,
+        executor: &str,
+        usage: &Usage,
+        name: &str,
+    ) -> Result<(), ApiFailure> {
+        let report = UsageReport {
+            fence: key.fence,
+            executor: Some(executor.to_owned()),
+            input_tokens: usage.input_tokens,
+            cached_tokens: usage.cached_tokens,
+            output_tokens: usage.output_tokens,
+            micro_usd: usage.micro_usd,
+            work_ms: usage.work_ms,
+        };
+        let path = format!("/handoffs/{}/usage", key.handoff);
+        let request = self.keyed(self.post(path, &report), key, name);
+        self.insist(&request).await.map(|_| ())
     }
 
     pub(crate) async fn release(&self, key: &AttemptKey, reason: &str) -> Result<(), ApiFailure> {

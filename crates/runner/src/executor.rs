@@ -37,6 +37,8 @@ pub(crate) struct AttemptBrief<'a> {
     pub(crate) interface: AgentInterface,
     /// The conversation to go on with, where the program can.
     pub(crate) session: Option<String>,
+    /// What it may still cost, in millionths of a dollar.
+    pub(crate) micro_usd_left: Option<u64>,
 }
 
 /// Turns a brief into a program to start.

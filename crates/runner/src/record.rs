@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_api::Claim;
+use baton_core::budget::{Budget, BudgetUnit, Usage};
 use baton_files::{Dir, FileError, FileMode};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -53,6 +54,12 @@ pub(crate) struct AttemptRecord {
     /// What its program said of itself.
     #[serde(default)]
     pub(crate) report: AgentReport,
+    /// What the agent might use when the work was claimed.
+    #[serde(default)]
+    pub(crate) budget: Budget,
+    /// What the programs before this one used of it.
+    #[serde(default)]
+    pub(crate) used: Usage,
     /// How the attempt ended, in a sentence.
     pub(crate) result: Option<String>,
     /// 1; 2 after a correction.
@@ -83,6 +90,10 @@ pub(crate) enum AgentEnd {
     Lost,
     /// The runner was told to stop.
     Stopped,
+    /// It has used what it may.
+    OverBudget {
+        unit: BudgetUnit,
+    },
 }
 
 /// Why an agent's turn ended.
@@ -182,6 +193,12 @@ impl AttemptRecord {
             process: None,
             end: None,
             report: AgentReport::default(),
+            budget: claim.budget.map_or_else(Budget::default, |it| Budget {
+                tokens: it.tokens,
+                micro_usd: it.micro_usd,
+                work_ms: it.work_ms,
+            }),
+            used: Usage::default(),
             result: None,
             round: 1,
         }

@@ -194,6 +194,9 @@ pub(crate) fn without_handing_off(end: Option<&AgentEnd>) -> String {
             TurnStop::Cancelled => "was cancelled before it handed off".to_owned(),
             TurnStop::Error(why) => format!("could not work: {}", one_line(why)),
         },
+        Some(AgentEnd::OverBudget { unit }) => {
+            format!("used up its budget ({}), and was ended", unit.name())
+        }
         Some(AgentEnd::TooMuchOutput { bytes }) => {
             format!("printed more than {bytes} bytes, and was ended")
         }

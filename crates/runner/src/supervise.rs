@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_api::ProblemDocument;
+use baton_core::budget::{Budget, BudgetUnit};
 use baton_wire::project_file::runner::ExecutorSettings;
 use jiff::SignedDuration;
 use tokio::process::ChildStdin;
@@ -63,6 +64,7 @@ pub(crate) async fn supervise(
     watched: WatchedProgram,
     stop: &mut watch::Receiver<bool>,
 ) -> Supervised {
+    let begun = Instant::now();
     let (messages, said) = send_messages(context, record);
     let mut program = watched.program;
     let mut conversation = None;
@@ -99,7 +101,8 @@ pub(crate) async fn supervise(
     for heard in heartbeats_during(context, record, ending).await {
         speech.push(heard);
     }
-    let report = speech.report();
+    let mut report = speech.report();
+    report.usage.work_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     Supervised { end, output: speech.end(&record.key.token), report, said }
 }
 
@@ -125,6 +128,7 @@ async fn end_all(
         | AgentEnd::TooMuchOutput { .. }
         | AgentEnd::Over
         | AgentEnd::Lost
+        | AgentEnd::OverBudget { .. }
         | AgentEnd::Stopped => program.end().await,
     }
     // What left the group may hold its outputs open.
@@ -161,6 +165,8 @@ async fn watch_over(
     stop: &mut watch::Receiver<bool>,
 ) -> AgentEnd {
     let mut timeout = Instant::now() + duration(settings.timeout);
+    let left = record.budget.less(&record.used);
+    let worked_out = left.work_ms.map(|it| Instant::now() + Duration::from_millis(it));
     let turn = context.turns.of(record.run);
     let (mut is_open, mut is_wanted) = (true, false);
     let mut over_at: Option<Instant> = None;
@@ -191,6 +197,9 @@ async fn watch_over(
             () = sleep_until(timeout), if speech.asked_at.is_none() => {
                 return AgentEnd::TimedOut { seconds: duration(settings.timeout).as_secs() };
             }
+            () = sleep_until(worked_out.unwrap_or(timeout)), if worked_out.is_some() => {
+                return AgentEnd::OverBudget { unit: BudgetUnit::WorkMs };
+            }
             () = sleep_until(over_at.unwrap_or(timeout)), if over_at.is_some() => {
                 return AgentEnd::Over;
             }
@@ -210,6 +219,9 @@ async fn watch_over(
                 Some(Heard::TurnEnded(stop)) => return AgentEnd::TurnEnded { stop },
                 Some(heard) => {
                     timeout += speech.hear(heard);
+                    if let Some(unit) = speech.used_up(&left) {
+                        return AgentEnd::OverBudget { unit };
+                    }
                     if let Some(session) = speech.new_session() {
                         keep_session(context, record, session);
                     }
@@ -301,12 +313,22 @@ impl Speech {
 
     /// The name of its session, once, as soon as it is known.
     fn new_session(&mut self) -> Option<String> {
-        let report = self.transcript.as_ref().map_or(&self.report, Transcript::report);
-        if report.session == self.session {
+        let session = self.known().session.clone();
+        if session == self.session {
             return None;
         }
-        self.session.clone_from(&report.session);
-        self.session.clone()
+        self.session.clone_from(&session);
+        session
+    }
+
+    /// The first of what it may use that is used up, as far as the program says so.
+    fn used_up(&self, left: &Budget) -> Option<BudgetUnit> {
+        left.reached(&self.known().usage)
+    }
+
+    /// What is known of the program so far.
+    fn known(&self) -> &AgentReport {
+        self.transcript.as_ref().map_or(&self.report, Transcript::report)
     }
 
     /// What the transcript has told, to its last line.

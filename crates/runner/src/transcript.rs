@@ -5,6 +5,7 @@ mod claude;
 mod codex;
 mod gemini;
 
+use baton_core::budget::Usage;
 use baton_wire::project_file::agent_program::AgentProgram;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,20 +16,13 @@ use serde_json::Value;
 pub(crate) struct AgentReport {
     /// Names the conversation, so that it can be taken up again.
     pub(crate) session: Option<String>,
-    pub(crate) usage: AgentUsage,
+    pub(crate) usage: Usage,
     pub(crate) rate_limit: Option<RateLimit>,
+    /// The last message whose usage is counted: it is told again with each part of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) counted: Option<String>,
     /// What the program was not allowed to do, as far as it says so.
     pub(crate) n_denied: usize,
-}
-
-/// What an agent used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct AgentUsage {
-    /// Of any kind: new, written to a cache or read from one.
-    pub(crate) input_tokens: u64,
-    pub(crate) output_tokens: u64,
-    /// In US dollars, by the program's own reckoning; not every program has one.
-    pub(crate) cost_usd: Option<f64>,
 }
 
 /// The provider refuses further requests for a while.
@@ -156,15 +150,12 @@ impl AgentReport {
     }
 }
 
-impl AgentUsage {
-    /// For people; `None` where nothing was used.
-    pub(crate) fn sentence(&self) -> Option<String> {
-        if *self == Self::default() {
-            return None;
-        }
-        let cost = self.cost_usd.map(|it| format!(", ${it:.4}")).unwrap_or_default();
-        Some(format!("{} tokens in, {} out{cost}", self.input_tokens, self.output_tokens))
-    }
+/// An amount in dollars, as millionths: the program prints a number with a decimal point.
+fn micro_usd(value: &Value) -> Option<u64> {
+    let dollars = value.as_f64().filter(|it| it.is_finite() && *it >= 0.0)?;
+    let (whole, part) =
+        format!("{dollars:.6}").split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()))?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(part.parse().ok()?)
 }
 
 /// Words by which a provider's refusal for too many requests is known.

@@ -4,6 +4,7 @@
 use super::draft::Draft;
 use super::gate::gate_between;
 use super::offer::Offer;
+use super::usage;
 use crate::content::ContentId;
 use crate::event::StepEntry;
 use crate::gate::{Answer, Gate, GateCause, ReachedLimit};
@@ -45,8 +46,10 @@ fn found(package: Option<&Package>) -> Option<Hash> {
 pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     let entry = offer.entry?;
     let step = offer.to.place.as_step()?;
+    let budget = usage::reached(draft, &offer.to.agent, &offer.to.place);
     let (cause, limit) = match entries_reached(draft, step) {
         Some(limit) => (GateCause::Entries, Some(limit)),
+        None if budget.is_some() => (GateCause::Budget, None),
         None => match run_handoffs_reached(draft) {
             Some(limit) => (GateCause::RunLimit, Some(limit)),
             None if has_run_too_long(draft) => (GateCause::RunLimit, None),
@@ -54,6 +57,7 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
             None => return None,
         },
     };
+    let budget = budget.filter(|_| cause == GateCause::Budget);
     // What several branches brought is the work of the party that fanned it out.
     let sender = offer.reject_to.as_ref().unwrap_or(&offer.from);
     let (asker, package) = match entry {
@@ -69,6 +73,7 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
         has_lost_lease: offer.has_lost_lease,
         warnings: offer.warning_words(),
         limit,
+        budget,
         ..gate_between(cause, asker, offer.to.clone(), package, offer.reason, &offer.forward)
     })
 }
@@ -173,6 +178,7 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
         | GateCause::Declared
         | GateCause::Checks
         | GateCause::RunLimit
+        | GateCause::Budget
         | GateCause::Stalled
         | GateCause::Confidence
         | GateCause::Escalation

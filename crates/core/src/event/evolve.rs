@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
-    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
+    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
 };
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
@@ -29,12 +29,13 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
         has_gates,
         has_checks,
         mode,
+        budget,
     }) = first
     else {
         return None;
     };
     let run = Run::new(id, story, workflow, pin, owner, start, at);
-    let mut run = Run { mode, ..run };
+    let mut run = Run { mode, budget, ..run };
     run.record_gates(has_gates, has_checks);
     for (event, at) in events {
         evolve(&mut run, &event, at);
@@ -81,6 +82,9 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Blocker(event) => run.on_blocker(event),
         Event::Message(MessageEvent::Posted { .. }) => {}
         Event::Branch(event) => run.on_branch(event),
+        Event::Usage(UsageEvent::Recorded { agent, step, usage, .. }) => {
+            run.spend(agent, step.as_ref(), *usage);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use baton_core::agent::Agent;
 use baton_core::command::{
     Accept, AskPermission, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime,
-    LoseLease, Record, Reject, Release, Reply, ReportChecks,
+    LoseLease, Record, RecordUsage, Reject, Release, Reply, ReportChecks,
 };
 use baton_core::contract::Profile;
 use baton_core::gate::Answer;
@@ -283,6 +283,7 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::Reply(Reply { handoff, .. })
         | Command::Release(Release { handoff, .. })
         | Command::Record(Record { handoff, .. })
+        | Command::RecordUsage(RecordUsage { handoff, .. })
         | Command::LoseLease(LoseLease { handoff, .. })
         | Command::Wake { handoff }
         | Command::Expire { handoff }

@@ -22,6 +22,11 @@ impl Executor for ClaudeExecutor {
         if let Some(session) = &brief.session {
             args.extend(["--resume".into(), session.into()]);
         }
+        if let Some(left) = brief.micro_usd_left {
+            // The program alone knows what a request costs before it ends.
+            let dollars = format!("{}.{:06}", left / 1_000_000, left % 1_000_000);
+            args.extend(["--max-budget-usd".into(), dollars.into()]);
+        }
         match self.0.permissions {
             // It cannot ask Baton, and the settings refuse it.
             AgentPermissions::Read | AgentPermissions::Ask => {

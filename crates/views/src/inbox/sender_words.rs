@@ -85,6 +85,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         GateCause::Permission => Vec::new(),
         GateCause::Entries
         | GateCause::RunLimit
+        | GateCause::Budget
         | GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable

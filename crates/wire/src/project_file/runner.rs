@@ -2,6 +2,7 @@
 //! run by, and where. Nothing here starts any of them.
 
 use baton_core::agent::AgentInterface;
+use baton_core::budget::Budget;
 use baton_core::names::AgentId;
 use jiff::SignedDuration;
 
@@ -21,6 +22,7 @@ pub(crate) const RUNNER_KEYS: &[&str] = &[
     "ports",
     "lease",
     "drain",
+    "on_rate_limit",
 ];
 pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "kind",
@@ -36,7 +38,7 @@ pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "at_once",
     "interface",
 ];
-pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once"];
+pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once", "budget"];
 
 const KIND_WORDS: [(&str, KindWord); 6] = [
     ("command", KindWord::Command),
@@ -75,8 +77,18 @@ pub struct RunnerSettings {
     pub lease: SignedDuration,
     /// How long agents may go on once the runner is told to stop.
     pub drain: SignedDuration,
+    pub on_rate_limit: OnRateLimit,
     pub executors: Vec<ExecutorSettings>,
     pub agents: Vec<AgentSettings>,
+}
+
+/// What becomes of work when every executor of its agent is at its rate limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnRateLimit {
+    /// It waits, and goes on by itself when the first limit ends.
+    Wait,
+    /// A person is asked.
+    Ask,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +149,8 @@ pub struct AgentSettings {
     pub agent: Option<AgentId>,
     pub executors: Vec<String>,
     pub at_once: Option<usize>,
+    /// What the agent may use in one run before a person is asked.
+    pub budget: Option<Budget>,
 }
 
 impl Default for RunnerSettings {
@@ -152,6 +166,7 @@ impl Default for RunnerSettings {
             ports: None,
             lease: SignedDuration::from_secs(20),
             drain: SignedDuration::from_secs(30),
+            on_rate_limit: OnRateLimit::Wait,
             executors: Vec::new(),
             agents: Vec::new(),
         }
@@ -232,6 +247,10 @@ fn runner(field: &FieldAt<'_>, settings: &mut RunnerSettings, problems: &mut Pro
     }
     if let Some(it) = fields.get("drain").and_then(|it| it.duration(problems)) {
         settings.drain = it;
+    }
+    let choices = [("wait", OnRateLimit::Wait), ("ask", OnRateLimit::Ask)];
+    if let Some(it) = fields.get("on_rate_limit").and_then(|it| it.choice(&choices, problems)) {
+        settings.on_rate_limit = it;
     }
     settings.ports = fields.get("ports").and_then(|it| ports(&it, problems));
     if let Some(it) = fields.get("lease")
@@ -354,7 +373,8 @@ fn agent(
         named.push(name);
     }
     let at_once = fields.get("at_once").and_then(|it| count(&it, problems));
-    Some(AgentSettings { agent, executors: named, at_once })
+    let budget = fields.get("budget").and_then(|it| it.budget(problems));
+    Some(AgentSettings { agent, executors: named, at_once, budget })
 }
 
 fn count(field: &FieldAt<'_>, problems: &mut Problems) -> Option<usize> {

@@ -58,7 +58,7 @@ fn login(found: &DetectedProgram) -> String {
 }
 
 /// What would use every program that is installed; `None` where none is.
-fn settings(found: &[DetectedProgram]) -> Option<String> {
+pub(in crate::commands) fn settings(found: &[DetectedProgram]) -> Option<String> {
     let installed: Vec<_> = found.iter().filter(|it| it.version.is_some()).collect();
     if installed.is_empty() {
         return None;
