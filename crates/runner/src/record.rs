@@ -142,6 +142,7 @@ impl AgentEnd {
             }
             | Self::TimedOut { .. }
             | Self::TooMuchOutput { .. }
+            | Self::OverBudget { .. }
             | Self::Over
             | Self::Lost
             | Self::Stopped => false,

@@ -151,8 +151,10 @@ impl AgentReport {
 }
 
 /// An amount in dollars, as millionths: the program prints a number with a decimal point.
-fn micro_usd(value: &Value) -> Option<u64> {
-    let dollars = value.as_f64().filter(|it| it.is_finite() && *it >= 0.0)?;
+pub(crate) fn micro_usd(dollars: f64) -> Option<u64> {
+    if !dollars.is_finite() || dollars < 0.0 {
+        return None;
+    }
     let (whole, part) =
         format!("{dollars:.6}").split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()))?;
     whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(part.parse().ok()?)

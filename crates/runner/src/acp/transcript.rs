@@ -8,9 +8,10 @@ use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
     ToolKind, UsageUpdate,
 };
+use baton_core::budget::Usage;
 
 use super::permission::{PermissionQuestion, kind_word};
-use crate::transcript::{AgentReport, AgentUsage, TranscriptPart, first_of};
+use crate::transcript::{AgentReport, TranscriptPart, first_of, micro_usd};
 
 /// Reads the updates of one turn.
 #[derive(Default)]
@@ -203,16 +204,18 @@ impl AcpTranscript {
 pub(crate) fn turn_usage(response: &PromptResponse, report: &mut AgentReport) {
     let Some(usage) = &response.usage else { return };
     let cached = usage.cached_read_tokens.unwrap_or(0) + usage.cached_write_tokens.unwrap_or(0);
+    let cached_tokens = usage.cached_read_tokens.unwrap_or(0);
     let (input_tokens, thought) = (usage.input_tokens + cached, usage.thought_tokens.unwrap_or(0));
     // Some agents count thoughts as output already: the total tells.
     let is_apart = usage.total_tokens >= input_tokens + usage.output_tokens + thought;
     let output_tokens = usage.output_tokens + if is_apart { thought } else { 0 };
-    report.usage = AgentUsage { input_tokens, output_tokens, ..report.usage };
+    report.usage = Usage { input_tokens, cached_tokens, output_tokens, ..report.usage };
 }
 
 fn cost(usage: &UsageUpdate, report: &mut AgentReport) {
-    let dollars = usage.cost.as_ref().filter(|it| it.currency == "USD" && it.amount.is_finite());
-    report.usage.cost_usd = dollars.map(|it| it.amount).or(report.usage.cost_usd);
+    let dollars = usage.cost.as_ref().filter(|it| it.currency == "USD");
+    let spent = dollars.and_then(|it| micro_usd(it.amount));
+    report.usage.micro_usd = spent.or(report.usage.micro_usd);
 }
 
 fn changes_of(call: &ToolCall) -> ToolCallUpdate {
@@ -309,7 +312,7 @@ mod tests {
         .assert_eq(&shown);
         assert_eq!(words, "done **block**\n");
         assert_eq!((report.usage.input_tokens, report.usage.output_tokens), (30, 15));
-        assert!(report.usage.cost_usd.is_some_and(|it| it > 0.0));
+        assert!(report.usage.micro_usd.is_some_and(|it| it > 0));
         let kinds: Vec<_> = asked.iter().map(|it| (it.kind, it.paths.len())).collect();
         assert_eq!(kinds, [("edit", 1), ("execute", 0)]);
     }
