@@ -4,7 +4,7 @@ use baton_core::workflow::FanOut;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 /// An agent, or a list of agents: the receivers of a fan-out, all of them.
@@ -67,7 +67,7 @@ impl PartialSchema for ReceiverNames {
         let most = Some(FanOut::MOST_BRANCHES);
         let all = ArrayBuilder::new().items(name()).min_items(Some(1)).max_items(most);
         let about = "An agent, or a list of agents: the receivers of a fan-out, all of them.";
-        OneOfBuilder::new().item(name()).item(all).description(Some(about)).into()
+        AnyOfBuilder::new().item(name()).item(all).description(Some(about)).into()
     }
 }
 
