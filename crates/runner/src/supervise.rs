@@ -77,6 +77,7 @@ pub(crate) async fn supervise(
                 context: context.clone(),
                 key: record.key.clone(),
                 agent: record.agent.clone(),
+                secrets: watched.secrets.clone(),
             };
             conversation = Some(Conversation::start(*brief, owner, stdin, output));
             None

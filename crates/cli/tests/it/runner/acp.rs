@@ -15,7 +15,7 @@ pub(super) fn workshop(way: &str, settings: &str) -> Workshop {
     workshop.write("tools/acp_agent.py", AGENT);
     let timeout = if settings.contains("timeout") { "" } else { "timeout = \"20s\"\n" };
     let text = format!(
-        "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"2s\"\n\
+        "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"5s\"\n\
          [executors.other]\nkind = \"acp\"\nrun = [\"python3\", \"tools/acp_agent.py\", \"{way}\"]\n\
          {timeout}{settings}\n[agents.\"*\"]\nexecutors = [\"other\"]\n"
     );
@@ -253,14 +253,15 @@ fn a_person_allows_a_kind_for_the_rest_of_the_attempt_and_a_restart_keeps_the_qu
     let gate = asked(&workshop, "npm publish");
     served.kill();
     let again = workshop.command(&["serve", "--listen", &address, "--no-runner"]);
-    let _served = Served::listening(again);
+    let again = Served::listening(again);
     assert_eq!(asked(&workshop, "npm publish"), gate);
     workshop.ok(&["answer", &gate, "continue"]);
     workshop.until_completed("s1");
     runner.kill().unwrap();
     runner.wait().unwrap();
     // The second request of the same kind is not asked; each is answered with `once`.
-    assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: yes\nnpm whoami: yes\n");
+    let chosen = kept(&workshop, "chosen", "implementer");
+    assert_eq!(chosen, "npm publish: yes\nnpm whoami: yes\n", "{}", messages(&again));
 }
 
 #[test]

@@ -121,18 +121,20 @@ def prompt(number, session, text):
     elif WAY == "crash":
         say(session, "I am about to")
         os.kill(os.getpid(), signal.SIGSEGV)
+        CANCELLED.wait()
     elif WAY == "hang":
         say(session, "I think.")
         CANCELLED.wait()
         note("cancelled")
         stop = "cancelled"
     elif WAY == "huge":
-        for _ in range(200000):
-            say(session, "x" * 400)
+        for _ in range(2000):
+            update(session, "agent_message_chunk", content={"type": "text", "text": "x" * 100000})
     elif WAY == "dies-once" and AGENT == "implementer" and once("died"):
         say(session, "I have begun.\n```baton\n{\"not\": \"this\"}\n```\n")
         work(session)
         os.kill(os.getpid(), signal.SIGKILL)
+        CANCELLED.wait()
     elif WAY == "slow-once" and AGENT == "implementer" and once("slept"):
         say(session, "I have begun.")
         work(session)
