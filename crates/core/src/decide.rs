@@ -299,7 +299,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         entry.clone(),
         ground.now,
     );
-    let run = Run { mode: start.mode, ..run };
+    let run = Run { mode: start.mode, budget: start.budget, ..run };
     let mut draft = Draft::new(run, 0, ground);
     draft.emit(RunEvent::Started {
         story: start.story.clone(),

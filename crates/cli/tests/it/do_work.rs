@@ -25,7 +25,8 @@ if [ -e CONTROL/dear ]; then
     exec sleep 1000
 fi
 if [ -e CONTROL/hang ]; then exec sleep 1000; fi
-sh TOOLS/agent.sh json
+# Not on one line: that would be a message of the program itself.
+sh TOOLS/agent.sh json | sed 's/^{/{\n/'
 echo '{"type":"result","is_error":false,"result":"","total_cost_usd":0.25,"usage":{"input_tokens":30,"cache_read_input_tokens":10,"output_tokens":5},"permission_denials":[]}'
 "#;
 
