@@ -206,6 +206,11 @@ impl RequestCaller {
         Err(ApiProblem::new(StatusCode::FORBIDDEN, "not_a_runner", message))
     }
 
+    /// Refuses everyone but a runner and the agent of an attempt.
+    pub(crate) fn check_runner_or_attempt(&self) -> Result<(), ApiProblem> {
+        if self.caller.attempt.is_some() { Ok(()) } else { self.check_runner() }
+    }
+
     pub(crate) async fn claim(
         &self,
         agents: &[AgentId],

@@ -20,11 +20,12 @@ use tokio::task::JoinHandle;
 use self::messages::note;
 use crate::RunnerContext;
 use crate::client::ApiFailure;
-use crate::executor::{AttemptBrief, Executor, executor};
-use crate::process::RunningProgram;
+use crate::executor::{AttemptBrief, Executor, OutputForm, executor};
+use crate::process::{ProgramSpec, RunningProgram};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, last_words, left_behind, without_handing_off};
-use crate::supervise::{Supervised, WatchedProgram, heartbeats_during, supervise};
+use crate::supervise::{OutputReading, Supervised, WatchedProgram, heartbeats_during, supervise};
+use crate::transcript::Transcript;
 use crate::trust::foreign_file;
 use crate::turns::AgentSlot;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
@@ -122,7 +123,10 @@ pub(crate) async fn take_up(
         attempt.say(text).await;
     }
     let result = match attempt.record.stage {
-        AttemptStage::AgentFinished => attempt.result_of_stored().await,
+        AttemptStage::AgentFinished => {
+            attempt.record_usage().await;
+            attempt.result_of_stored().await
+        }
         AttemptStage::Claimed | AttemptStage::WorkspaceReady | AttemptStage::AgentStarted => {
             let reason = "the runner was ended while the agent was at work".to_owned();
             if n_before >= MOST_INTERRUPTIONS {
@@ -256,6 +260,8 @@ impl AttemptRun {
             self.said = Some(ended.said);
             self.reach(AttemptStage::AgentFinished)?;
             self.tell_usage(settings);
+            self.keep_alive(self.record_usage()).await;
+            self.record.used = self.record.used.plus(self.record.report.usage);
             if !commits_itself {
                 self.keep_alive(self.commit(workspace)).await;
             }
@@ -305,10 +311,11 @@ impl AttemptRun {
             prompt_file: folder.real_path()?.join(prompt_file),
             interface: settings.interface,
             session,
+            micro_usd_left: self.record.budget.less(&self.record.used).micro_usd,
         };
-        let spec = executor.program(brief);
-        let program = match RunningProgram::start(&spec) {
-            Ok(program) => program,
+        let form = executor.output(&brief);
+        let (program, reading) = match start(&executor.program(brief), form) {
+            Ok(started) => started,
             Err(error) => return Ok(Err(error)),
         };
         self.record.process = Some(program.mark);
@@ -316,7 +323,7 @@ impl AttemptRun {
         self.tell_start(settings);
         let secrets = self.secrets(settings);
         let context = self.context.clone();
-        let watched = WatchedProgram { program, speaks: executor.transcript(), secrets };
+        let watched = WatchedProgram { program, reading, secrets };
         Ok(Ok(supervise(&context, &self.record, settings, watched, &mut self.stop).await))
     }
 
@@ -356,8 +363,10 @@ impl AttemptRun {
             }
             Some(
                 AgentEnd::Exited { .. }
+                | AgentEnd::TurnEnded { .. }
                 | AgentEnd::TimedOut { .. }
-                | AgentEnd::TooMuchOutput { .. },
+                | AgentEnd::TooMuchOutput { .. }
+                | AgentEnd::OverBudget { .. },
             )
             | None => {}
         }
@@ -367,16 +376,10 @@ impl AttemptRun {
         let written =
             self.record.dir(&self.context.state)?.make_dirs(WRITTEN, FileMode::Private)?;
         let left = match &end {
-            Some(AgentEnd::Exited { .. }) => left_behind(output, &written),
             Some(AgentEnd::TimedOut { .. }) => last_words(output),
+            Some(end) if end.is_own() => left_behind(output, &written),
             // What an agent printed before it was ended was not meant as its last word.
-            Some(
-                AgentEnd::TooMuchOutput { .. }
-                | AgentEnd::Over
-                | AgentEnd::Lost
-                | AgentEnd::Stopped,
-            )
-            | None => LeftBehind::Nothing,
+            Some(_) | None => LeftBehind::Nothing,
         };
         match left {
             LeftBehind::Nothing => {
@@ -424,6 +427,22 @@ impl AttemptRun {
     fn pass(&self, place: &str) {
         fail_point::stage(&format!("{}:{place}", self.record.agent));
     }
+}
+
+/// Starts a program, with an open input where it is talked to.
+fn start(
+    spec: &ProgramSpec,
+    form: OutputForm,
+) -> Result<(RunningProgram, OutputReading), std::io::Error> {
+    let reading = match form {
+        OutputForm::Words => OutputReading::Words,
+        OutputForm::Transcript(program) => OutputReading::Transcript(Transcript::new(program)),
+        OutputForm::Conversation(brief) => {
+            let (program, stdin) = RunningProgram::start_open(spec)?;
+            return Ok((program, OutputReading::Conversation(brief, stdin)));
+        }
+    };
+    Ok((RunningProgram::start(spec)?, reading))
 }
 
 enum ResultOrCorrection {

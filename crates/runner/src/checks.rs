@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
-use crate::client::ApiFailure;
+use crate::client::{ApiFailure, AttemptRetry};
 use crate::executor::own_files;
 use crate::is_told;
 use crate::output::plain;
@@ -412,7 +412,11 @@ async fn give_back(context: &RunnerContext, record: &mut CheckRecord, why: &str)
 }
 
 async fn fail(context: &RunnerContext, record: &mut CheckRecord, why: &str) {
-    end_with(context, record, context.client.lose(&record.key, why, None, None).await);
+    end_with(
+        context,
+        record,
+        context.client.lose(&record.key, why, None, AttemptRetry::AsUsual).await,
+    );
 }
 
 fn end_with(context: &RunnerContext, record: &mut CheckRecord, sent: Result<(), ApiFailure>) {

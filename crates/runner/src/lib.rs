@@ -4,10 +4,12 @@
 //! A runner is a client of `/api/v1`, in the server's process or elsewhere. It keeps what it has reached
 //! on disk, so that the next one does nothing twice.
 
+mod acp;
 mod attempt;
 mod branch;
 mod checks;
 mod client;
+mod conversation;
 mod detect;
 mod dispatch;
 mod executor;
@@ -37,7 +39,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 pub use crate::checks::CheckStage;
-pub use crate::detect::{DetectedProgram, ProgramLogin, detect};
+pub use crate::detect::{DetectedProgram, ProgramLogin, detect, detect_acp};
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
 pub use crate::record::AttemptStage;
 pub use crate::status::{AttemptStatus, CheckStatus, RunnerStatus, status};

@@ -11,7 +11,7 @@ use baton_wire::extract::{ExtractError, Found, extract_one};
 use baton_wire::formats;
 
 use crate::output::plain;
-use crate::record::AgentEnd;
+use crate::record::{AgentEnd, TurnStop};
 
 /// A document that an agent left for the runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,6 +183,19 @@ pub(crate) fn without_handing_off(end: Option<&AgentEnd>) -> String {
     match end {
         Some(AgentEnd::TimedOut { seconds }) => {
             format!("did not end within {seconds} s, and was ended")
+        }
+        Some(AgentEnd::TurnEnded { stop }) => match stop {
+            TurnStop::EndTurn => "ended its turn without handing off".to_owned(),
+            TurnStop::MaxTokens => "reached its limit of tokens before it handed off".to_owned(),
+            TurnStop::MaxTurnRequests => {
+                "reached its limit of requests before it handed off".to_owned()
+            }
+            TurnStop::Refusal => "refused the work".to_owned(),
+            TurnStop::Cancelled => "was cancelled before it handed off".to_owned(),
+            TurnStop::Error(why) => format!("could not work: {}", one_line(why)),
+        },
+        Some(AgentEnd::OverBudget { unit }) => {
+            format!("used up its budget ({}), and was ended", unit.name())
         }
         Some(AgentEnd::TooMuchOutput { bytes }) => {
             format!("printed more than {bytes} bytes, and was ended")

@@ -59,6 +59,7 @@ impl Programs {
                 // As a path, so that it has to be there.
                 ExecutorKind::Scripted(script) => vec![format!("./{script}")],
                 ExecutorKind::Program(program) => program.run.clone(),
+                ExecutorKind::Acp(agent) => agent.run.clone(),
             };
             let mut line = match &executor.kind {
                 ExecutorKind::Command(_) => command_line(&words),
@@ -69,6 +70,9 @@ impl Programs {
                         command_line(&words),
                         program.permissions.name()
                     )
+                }
+                ExecutorKind::Acp(agent) => {
+                    format!("{} (permissions: {})", command_line(&words), agent.permissions.name())
                 }
             };
             if !executor.env.is_empty() {

@@ -1,5 +1,6 @@
 //! Agents that really run: programs of all kinds pass the baton in real git worktrees.
 
+mod acp;
 mod agents;
 mod attacks;
 mod checks;

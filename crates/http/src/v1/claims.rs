@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
 use baton_core::command::{Command, LeaseTime, LoseLease};
+use baton_core::decide::remaining;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
@@ -16,6 +17,7 @@ use super::handoffs::commands::on_handoff;
 use super::handoffs::document::rows;
 use super::long_poll::PollWait;
 use super::runs::document::run_document;
+use super::usage::budget_document;
 use super::write::{
     CommandDone, HandoffCommandParams, HandoffQuery, HasMode, KeyHeader, WriteRequest,
 };
@@ -70,7 +72,7 @@ pub(super) async fn claim(
 /// Ends a claim without a result: the agent died, hung or handed nothing on.
 ///
 /// The same work is offered again, as after a lost lease; after the last retry a person is asked. With
-/// `retryAt` it waits until then, and the attempt does not count. Needs the runner's credential.
+/// `retryAt` it waits until then, and the attempt does not count; with `ask` a person is asked at once. Needs the runner's credential.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/lost", operation_id = "loseClaim",
     tag = "runner",
     params(HandoffCommandParams),
@@ -89,8 +91,9 @@ pub(super) async fn lose(
         Hash::parse(it).ok_or_else(wrong)
     });
     let (output, retry_at) = (output.transpose()?, write.asked.retry_at);
+    let asks = write.asked.ask;
     let command =
-        |handoff| Command::LoseLease(LoseLease { handoff, fence, reason, output, retry_at });
+        |handoff| Command::LoseLease(LoseLease { handoff, fence, reason, output, retry_at, asks });
     on_handoff(&app, &name, &write, command).await
 }
 
@@ -129,6 +132,9 @@ async fn answer(
         unreachable!("one row is one document")
     };
     let (agent, lease_seconds) = (agent.to_string(), lease.seconds());
-    let run = run_document(app, &run).await?;
-    Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token }))
+    let workflow = app.read().workflow_of(&run).await?;
+    let catalog = app.read().catalog();
+    let left = remaining(&run.run, &workflow, catalog.budgets(), &row.to.agent, &row.to.place);
+    let (run, budget) = (run_document(app, &run).await?, budget_document(left));
+    Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token, budget }))
 }

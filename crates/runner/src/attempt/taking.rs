@@ -50,6 +50,8 @@ impl AttemptRun {
             }
             Some(
                 AgentEnd::Exited { .. }
+                | AgentEnd::TurnEnded { .. }
+                | AgentEnd::OverBudget { .. }
                 | AgentEnd::TooMuchOutput { .. }
                 | AgentEnd::Over
                 | AgentEnd::Lost
