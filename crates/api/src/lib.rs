@@ -28,6 +28,7 @@ mod receiver_names;
 mod runs;
 mod status;
 mod stories;
+mod usage;
 mod word;
 mod workflows;
 
@@ -37,7 +38,9 @@ pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::blockers::BlockerDocument;
 pub use crate::checks::{CheckClaim, CheckClaimRequest, CheckReport, ObservedResult};
-pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
+pub use crate::claims::{
+    Claim, ClaimRequest, LostAttempt, NewMessage, PermissionRequest, WithdrawnPermission,
+};
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
 };
@@ -71,6 +74,9 @@ pub use crate::runs::{
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
+pub use crate::usage::{
+    AgentUsageDocument, AttemptUsageDocument, BudgetDocument, RunUsage, UsageDocument, UsageReport,
+};
 pub use crate::word::{
     AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, ModeWord, OrderWord, OutcomeWord,
     ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word,

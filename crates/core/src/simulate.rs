@@ -11,6 +11,7 @@ use uuid::Uuid;
 pub use report::{SimulatedPath, SimulationReport};
 
 use self::dice::Dice;
+use crate::budget::Budget;
 use crate::command::{Command, Create};
 use crate::contract::{Contract, Profile};
 use crate::decide::{self, Decision, DecisionContext, First, IdSource, RunStart};
@@ -211,6 +212,7 @@ impl<'a> SimulatedWalk<'a> {
             story: StoryKey::parse("simulated").map_err(|_| Refusal::Paused)?,
             owner: Principal::of_agent(&AgentId::human()),
             mode: simulation.mode,
+            budget: Budget::default(),
             first: First::Handoff(create),
         };
         let now = Timestamp::UNIX_EPOCH;
@@ -285,6 +287,7 @@ fn ground<'a>(
 ) -> DecisionContext<'a> {
     DecisionContext {
         checks: &[],
+        budgets: &[],
         workflow: simulation.workflow,
         agents: simulation.agents,
         now,

@@ -3,6 +3,7 @@
 //! The keys of each map are in one list beside the function that reads them; a test compares the
 //! published schema with those lists.
 
+use baton_core::budget::Budget;
 use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
 use baton_core::names::{CheckName, WorkflowName};
@@ -50,6 +51,7 @@ pub(crate) const LIMIT_KEYS: &[&str] = &[
     "releases",
     "run_within",
     "run_handoffs",
+    "budget",
     "stale_after",
     "escalate_after",
     "checks_within",
@@ -258,6 +260,7 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
         escalate_after,
         run_within,
         run_handoffs: run_handoffs.and_then(|it| u32::try_from(it).ok()),
+        budget: budget(&fields, problems),
         expiry: expiry(&fields, problems),
     }
 }
@@ -274,6 +277,11 @@ fn expiry(fields: &Fields<'_>, problems: &mut Problems) -> Option<Expiry> {
     };
     let after = after.duration(problems)?;
     Some(Expiry { after, then: then.unwrap_or(OnExpire::Loose) })
+}
+
+/// What agents may use: `5usd`, `200000tokens`, `2h`, or several of them.
+fn budget(fields: &Fields<'_>, problems: &mut Problems) -> Budget {
+    fields.get("budget").and_then(|it| it.budget(problems)).unwrap_or_default()
 }
 
 /// A small number of attempts.

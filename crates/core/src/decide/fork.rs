@@ -39,6 +39,8 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
         Command::ClaimChecks(it) => of_handoff(it.handoff),
         Command::ReportChecks(it) => of_handoff(it.handoff),
         Command::LoseLease(it) => of_handoff(it.handoff),
+        Command::AskPermission(it) => of_handoff(it.handoff),
+        Command::WithdrawPermission { gate } => of_handoff(*gate),
         Command::Cancel { handoff, .. }
         | Command::TimeOut { handoff, .. }
         | Command::MarkStale { handoff }
@@ -64,6 +66,7 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
         Command::CleanUp { .. }
         | Command::Signal(_)
         | Command::Post { .. }
+        | Command::RecordUsage(_)
         | Command::Pause { .. }
         | Command::Resume
         | Command::CancelRun { .. }

@@ -71,7 +71,13 @@ pub(super) fn gate_when_stuck(
         given: handoff.package,
         sender: Some(sender.clone()),
         has_lost_lease: handoff.has_lost_lease
-            || matches!(cause, GateCause::LostLease | GateCause::Stalled | GateCause::NoProgress),
+            || matches!(
+                cause,
+                GateCause::LostLease
+                    | GateCause::Stalled
+                    | GateCause::NoProgress
+                    | GateCause::Budget
+            ),
         ..gate_between(
             cause,
             handoff.to.clone(),
@@ -109,6 +115,7 @@ pub(super) fn gate_between(
         evidence: Vec::new(),
         warnings: Vec::new(),
         limit: None,
+        budget: None,
     }
 }
 

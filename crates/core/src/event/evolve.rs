@@ -4,15 +4,15 @@ use jiff::Timestamp;
 
 use super::{
     BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
-    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
+    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
 };
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
-use crate::gate::{Gate, GateEdge, GateKind};
+use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
     Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
-    RunId, RunStatus, State, Wait,
+    RunCast, RunId, RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -29,12 +29,13 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
         has_gates,
         has_checks,
         mode,
+        budget,
     }) = first
     else {
         return None;
     };
     let run = Run::new(id, story, workflow, pin, owner, start, at);
-    let mut run = Run { mode, ..run };
+    let mut run = Run { mode, budget, ..run };
     run.record_gates(has_gates, has_checks);
     for (event, at) in events {
         evolve(&mut run, &event, at);
@@ -81,6 +82,9 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Blocker(event) => run.on_blocker(event),
         Event::Message(MessageEvent::Posted { .. }) => {}
         Event::Branch(event) => run.on_branch(event),
+        Event::Usage(UsageEvent::Recorded { agent, step, usage, .. }) => {
+            run.spend(agent, step.as_ref(), *usage);
+        }
     }
 }
 
@@ -206,6 +210,9 @@ impl Run {
 impl Run {
     fn open(&mut self, created: &Created, at: Timestamp) {
         self.n_handoffs = created.handoff.0;
+        if let Some(cast) = created.cast {
+            self.casts.push(RunCast { since: created.handoff, cast });
+        }
         let parties = [
             (&created.from.agent, created.from_portrait),
             (&created.to.agent, created.to_portrait),
@@ -284,7 +291,8 @@ impl Run {
         // An advisory gate on a lost attempt moves to the next attempt.
         if created.attempt > 1 {
             for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
-                if gate.beside.is_some() && gate.beside == created.follows {
+                let moves = gate.cause != GateCause::Permission;
+                if moves && gate.beside.is_some() && gate.beside == created.follows {
                     gate.beside = Some(handoff);
                 }
             }
@@ -406,6 +414,10 @@ impl Run {
             if let Some(edge) = &gate.edge {
                 self.lose_gate(branch, edge);
             }
+        }
+        // The program of the holder waits, and the work stays with it.
+        if let (GateCause::Permission, Some(handoff)) = (gate.cause, gate.beside) {
+            self.set_baton(self.branch_of(no), Baton::Held { handoff });
         }
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.gate = Some(gate.clone());

@@ -1,6 +1,7 @@
 //! Events of a run as a whole: its course, and what an external system reports about its story.
 
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
+use crate::budget::Budget;
 use crate::content::ContentId;
 use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StoryKey, WorkflowName};
@@ -23,6 +24,9 @@ event_family! {
             has_checks: bool,
             #[serde(default, skip_serializing_if = "Mode::is_autonomous")]
             mode: Mode,
+            /// In place of the workflow's.
+            #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+            budget: Budget,
         },
         /// An agent took up a baton that was not handed to it.
         "run.adopted" => Adopted { by: Party },

@@ -144,6 +144,7 @@ impl<'a> Walk<'a> {
                     story: StoryKey::parse("a story").unwrap(),
                     owner: Principal::parse("ada").unwrap(),
                     mode: Mode::Autonomous,
+                    budget: Default::default(),
                     first: First::Handoff((**create).clone()),
                 };
                 decide::start(&start, self.ground())
@@ -212,6 +213,7 @@ impl<'a> Walk<'a> {
         static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
         DecisionContext {
             checks: &self.checks,
+            budgets: &[],
             workflow: self.workflow,
             agents: self.agents,
             now: self.clock.now(),
@@ -257,8 +259,11 @@ impl<'a> Walk<'a> {
             | Command::Release(_)
             | Command::Signal(_)
             | Command::Post { .. }
+            | Command::RecordUsage(_)
             | Command::LoseLease(_)
             | Command::ClaimChecks(_)
+            | Command::AskPermission(_)
+            | Command::WithdrawPermission { .. }
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
