@@ -6,7 +6,9 @@
 
 mod agents;
 mod archive;
+mod audit;
 mod blockers;
+mod checkpoints;
 mod checks;
 mod claims;
 mod command_result;
@@ -34,7 +36,9 @@ use http::HeaderName;
 
 pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
+pub use crate::audit::{AuditEntry, ExportFormat, ExportWriter};
 pub use crate::blockers::BlockerDocument;
+pub use crate::checkpoints::{CheckpointDocument, LoggedEvent};
 pub use crate::checks::{CheckClaim, CheckClaimRequest, CheckReport, ObservedResult};
 pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
 pub use crate::command_result::{

@@ -1,6 +1,7 @@
 //! What may be typed. One enum a noun; each verb is carried out by the file of its noun.
 
 mod answers;
+mod audit;
 mod demo;
 mod documents;
 mod handoff;
@@ -23,6 +24,7 @@ use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
+pub(crate) use self::audit::{AuditCommand, AuditRange, AuditVerify};
 pub(crate) use self::demo::Demo;
 #[cfg(test)]
 pub(crate) use self::demo::SHOWN;
@@ -156,6 +158,9 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Check that every chain of events and the database are sound
     Verify,
+    /// Show, export, sign and verify the record of every run
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Write the archive again: all runs as files
     #[command(subcommand)]
     Archive(ArchiveCommand),

@@ -3,6 +3,7 @@
 mod agent;
 mod answer;
 mod archive;
+mod audit;
 mod backup;
 mod complete;
 mod convert;
@@ -37,7 +38,7 @@ mod workspace;
 #[cfg(test)]
 pub(crate) use self::complete::shell_words;
 use crate::api::Api;
-use crate::args::{Cli, CliCommand, WorkflowCommand};
+use crate::args::{AuditCommand, Cli, CliCommand, WorkflowCommand};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -111,6 +112,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Evidence(evidence) => {
             over_api(&cli, async |api| evidence::run(api, evidence).await).await
         }
+        CliCommand::Audit(AuditCommand::Verify(args)) => audit::verify(&cli, args).await,
+        CliCommand::Audit(verb) => over_api(&cli, async |api| audit::run(api, verb).await).await,
         CliCommand::Archive(verb) => {
             over_api(&cli, async |api| archive::run(api, *verb).await).await
         }
@@ -145,6 +148,11 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Answer(_)
         | CliCommand::Evidence(_)
         | CliCommand::Archive(_)
+        | CliCommand::Audit(
+            AuditCommand::Log { .. }
+            | AuditCommand::Export { .. }
+            | AuditCommand::Checkpoint { .. },
+        )
         | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)
         | CliCommand::Runner(_)
@@ -159,6 +167,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Agent(_)
         | CliCommand::Doctor
         | CliCommand::Verify
+        | CliCommand::Audit(AuditCommand::Verify(_))
         | CliCommand::Backup { .. }
         | CliCommand::Restore { .. }
         | CliCommand::Recover(_)

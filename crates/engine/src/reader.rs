@@ -11,7 +11,7 @@ use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
-    Definition, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
+    CheckpointRow, Definition, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
     Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts, StoryFilter,
     StoryRow,
 };
@@ -221,6 +221,15 @@ impl<'a> Reader<'a> {
     /// The workflow that a run began with.
     pub async fn workflow_of(self, row: &RunRow) -> Result<Arc<Workflow>, EngineError> {
         self.engine.pinned(&row.run).await
+    }
+
+    /// Signed checkpoints after this number, ascending.
+    pub async fn checkpoints(
+        self,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<CheckpointRow>, EngineError> {
+        Ok(self.engine.store.checkpoints(after, limit).await?)
     }
 
     /// The text of a workflow that runs began with.

@@ -18,7 +18,7 @@ use baton_engine::{
     Attempt, Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine,
     EngineError, Key, ReceiveResult, RunTarget, SavedStory, StartRun, StartingPoint,
 };
-use baton_store::{HandoffRef, Position, StoreError, Version, WriteFault};
+use baton_store::{CheckpointRow, HandoffRef, Position, StoreError, Version, WriteFault};
 use baton_views::Views;
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -197,6 +197,10 @@ impl RequestCaller {
     /// Changes with every commit.
     pub(crate) fn tip(&self) -> watch::Receiver<Position> {
         self.engine.tip()
+    }
+
+    pub(crate) async fn checkpoint(&self) -> Result<CheckpointRow, EngineError> {
+        self.engine.checkpoint().await
     }
 
     pub(crate) async fn start(&self, start: StartRun) -> Result<CommandResult, EngineError> {

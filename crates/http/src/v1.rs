@@ -3,11 +3,13 @@
 mod agents;
 pub(crate) mod answer;
 pub(crate) mod archive;
+mod audit;
 mod blockers;
 mod checks;
 mod claims;
 pub(crate) mod command_result;
 mod completion;
+mod dates;
 mod decisions;
 mod definitions;
 mod documents;
@@ -66,6 +68,10 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(inbox::answer))
         .routes(routes!(blockers::list))
         .routes(routes!(metrics::get))
+        .routes(routes!(audit::list))
+        .routes(routes!(audit::export))
+        .routes(routes!(audit::checkpoints::list, audit::checkpoints::sign))
+        .routes(routes!(audit::checkpoints::events))
         .routes(routes!(agents::list))
         .routes(routes!(agents::get))
         .routes(routes!(definitions::list))

@@ -22,12 +22,14 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use baton_store::{
-    Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
+    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, Order,
     OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
     StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow,
     TimerKind, TimerRow, refuse_nul, story_texts,
 };
+
+use baton_wire::checkpoint::LogLink;
 
 #[derive(Debug, Default)]
 pub struct MemoryStore {
@@ -67,6 +69,7 @@ struct MemoryTables {
     blocked: BTreeSet<u64>,
     /// When a run has to be checked, by its number.
     due: BTreeMap<u64, Timestamp>,
+    checkpoints: Vec<CheckpointRow>,
 }
 
 #[async_trait]
@@ -127,8 +130,12 @@ impl Store for MemoryStore {
 
     async fn handoffs(&self, filter: &HandoffFilter) -> StoreResult<Vec<HandoffRow>> {
         let kept = self.open()?;
-        let matching = kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it));
-        Ok(filters::ordered(matching, filter.order, filter.skip, filter.limit))
+        let mut matching: Vec<&HandoffRow> =
+            kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it)).collect();
+        if filter.by_time {
+            matching.sort_by_key(|it| (it.created_at, it.id));
+        }
+        Ok(filters::ordered(matching.into_iter(), filter.order, filter.skip, filter.limit))
     }
 
     async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64> {
@@ -167,6 +174,37 @@ impl Store for MemoryStore {
 
     async fn last_position(&self) -> StoreResult<Position> {
         Ok(self.open()?.last_position())
+    }
+
+    async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>> {
+        let kept = self.open()?;
+        let later = kept.events.iter().filter(|it| it.position > after);
+        let links = later.map(|it| LogLink {
+            position: it.position.0,
+            run: it.run,
+            version: it.version.0,
+            name: it.name.clone(),
+            hash: it.hash,
+        });
+        Ok(filters::page(links.collect::<Vec<_>>().iter(), limit))
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> StoreResult<Vec<CheckpointRow>> {
+        let kept = self.open()?;
+        Ok(filters::page(kept.checkpoints.iter().filter(|it| it.number > after), limit))
+    }
+
+    async fn last_checkpoint(&self) -> StoreResult<Option<CheckpointRow>> {
+        Ok(self.open()?.checkpoints.last().cloned())
+    }
+
+    async fn add_checkpoint(&self, checkpoint: &CheckpointRow) -> StoreResult<bool> {
+        let mut kept = self.open()?;
+        let is_next = checkpoint.number == kept.checkpoints.len() as u64 + 1;
+        if is_next {
+            kept.checkpoints.push(checkpoint.clone());
+        }
+        Ok(is_next)
     }
 
     async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool> {

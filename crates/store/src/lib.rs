@@ -19,6 +19,7 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_core::story::Story;
+use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;
 
 pub use baton_core::order::Order;
@@ -30,9 +31,9 @@ pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
+    AgentStatistics, CheckpointRow, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
     OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
-    StoryFilter, StoryRow, TimerKind, TimerRow, Version,
+    StoryFilter, StoryHead, StoryRow, TimerKind, TimerRow, Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent};
@@ -91,6 +92,23 @@ pub trait Store: Send + Sync {
 
     /// The position of the newest event.
     async fn last_position(&self) -> StoreResult<Position>;
+
+    /// The events after a position, ascending, as a checkpoint covers them.
+    async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>>;
+
+    /// The chain of the stories' versions, up to the link with this number or its last one before
+    /// that. A store without such a chain has none.
+    async fn story_head(&self, _up_to: u64) -> StoreResult<StoryHead> {
+        Ok(StoryHead::NONE)
+    }
+
+    /// Signed checkpoints after this number, ascending; each to be checked before it is believed.
+    async fn checkpoints(&self, after: u64, limit: u32) -> StoreResult<Vec<CheckpointRow>>;
+
+    async fn last_checkpoint(&self) -> StoreResult<Option<CheckpointRow>>;
+
+    /// Adds a checkpoint if it has the number after the last one; false otherwise.
+    async fn add_checkpoint(&self, checkpoint: &CheckpointRow) -> StoreResult<bool>;
 
     /// Adds a story; false where its key exists already; that story is left as it is.
     async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool>;
