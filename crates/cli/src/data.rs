@@ -53,7 +53,9 @@ impl Data {
     pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
         match self {
             Self::Ours(session) => Ok(verify_all(session.store.as_ref()).await?),
-            Self::Beside { store, project, .. } => verify_beside(store, project, &CheckpointTrust::default()).await,
+            Self::Beside { store, project, .. } => {
+                verify_beside(store, project, &CheckpointTrust::default()).await
+            }
         }
     }
 

@@ -36,7 +36,9 @@ impl Engine {
     pub async fn checkpoint(&self) -> Result<CheckpointRow, EngineError> {
         let _admitted = self.admit().await?;
         let Some(keys) = &self.checkpoint_keys else {
-            return Err(StoreError::Unavailable("this process has no key to sign with".into()).into());
+            return Err(
+                StoreError::Unavailable("this process has no key to sign with".into()).into()
+            );
         };
         let key = keys.key()?;
         Ok(sign_checkpoint(self.store.as_ref(), &key, self.clock.now()).await?)

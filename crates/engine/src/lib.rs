@@ -68,8 +68,8 @@ pub use crate::catalog::{Catalog, Entry, LeftOutFile};
 use crate::catalog_source::CurrentCatalog;
 pub use crate::catalog_source::{CatalogKeeper, CatalogSource};
 pub use crate::checkpoints::{
-    CheckpointEvery, CheckpointKeeper, CheckpointKeys, CheckpointTrust, CheckpointWalk, SignedPrefix,
-    sign_checkpoint, verify_checkpoints,
+    CheckpointEvery, CheckpointKeeper, CheckpointKeys, CheckpointTrust, CheckpointWalk,
+    SignedPrefix, sign_checkpoint, verify_checkpoints,
 };
 pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::RunTarget;

@@ -98,9 +98,8 @@ pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8
 pub(crate) fn head_at(connection: &Connection, up_to: u64) -> rusqlite::Result<StoryHead> {
     let sql = "select number, hash from story_log where number <= ?1 order by number desc limit 1";
     let up_to = i64::try_from(up_to).unwrap_or(i64::MAX);
-    let read = |row: &Row<'_>| {
-        Ok(StoryHead { n_links: number(row, "number")?, head: hash(row, "hash")? })
-    };
+    let read =
+        |row: &Row<'_>| Ok(StoryHead { n_links: number(row, "number")?, head: hash(row, "hash")? });
     let head = connection.prepare_cached(sql)?.query_row([up_to], read).optional()?;
     Ok(head.unwrap_or(StoryHead::NONE))
 }

@@ -84,7 +84,14 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let runner = runner::settings(&top, problems);
     let audit = top.get("audit").map(|it| audit::settings(&it, problems)).unwrap_or_default();
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { lint, archive, checks, runner, audit, ..ProjectFile::default() });
+        return Some(ProjectFile {
+            lint,
+            archive,
+            checks,
+            runner,
+            audit,
+            ..ProjectFile::default()
+        });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {

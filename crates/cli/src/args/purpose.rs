@@ -1,6 +1,8 @@
 //! Which commands only read: they write nothing before the data is known to be sound.
 
-use crate::args::{AuditCommand, CliCommand, HandoffCommand, RunCommand, StoryCommand, WorkflowCommand};
+use crate::args::{
+    AuditCommand, CliCommand, HandoffCommand, RunCommand, StoryCommand, WorkflowCommand,
+};
 use crate::session::Purpose;
 
 impl CliCommand {

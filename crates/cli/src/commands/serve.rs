@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::{CatalogKeeper, CheckpointEvery, CheckpointKeeper, DataChecker, Sweeper, Timekeeper};
+use baton_engine::{
+    CatalogKeeper, CheckpointEvery, CheckpointKeeper, DataChecker, Sweeper, Timekeeper,
+};
 use baton_http::{Backend, ListenOptions, Local, RunnerKey, Server};
 use baton_runner::{Runner, RunnerMode};
 use baton_store::StoreError;

@@ -63,8 +63,9 @@ pub(super) struct AuditQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ExportQuery {
-    #[param(inline)]
-    format: ExportFormat,
+    /// It has to be there.
+    #[param(inline, required = true)]
+    format: Option<ExportFormat>,
     /// Only this run: its id, its number or its story's key.
     #[param(min_length = 1, max_length = 200)]
     run: Option<String>,
@@ -121,7 +122,10 @@ pub(super) async fn export(
     app: RequestScope,
     Params(query): Params<ExportQuery>,
 ) -> Result<Response, ApiProblem> {
-    let format = query.format;
+    let Some(format) = query.format else {
+        let message = "`format` is missing: it is `csv`, `json` or `jsonl`";
+        return Err(ApiProblem::malformed("missing_field", message));
+    };
     let filter = HandoffFilter {
         limit: EXPORT_ROWS,
         ..range(&app, query.run, query.from_date, query.to_date, query.agent).await?

@@ -79,7 +79,8 @@ pub(super) fn verify_export(
         verified.n_events += 1;
         verified.n_after += u64::from(logged.position > covered);
         if logged.position <= last {
-            verified.problem(format!("line {number}: position {} is out of order", logged.position));
+            verified
+                .problem(format!("line {number}: position {} is out of order", logged.position));
         }
         last = logged.position;
         let chain = chains.entry(link.run).or_default();

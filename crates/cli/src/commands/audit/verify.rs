@@ -97,7 +97,9 @@ fn tell_export(
     let mut unverified = gaps(verified.n_checkpoints, trust);
     if verified.n_after > 0 {
         let events = show::counted(verified.n_after, "event");
-        unverified.push(format!("{events} after the last checkpoint: only hashes without a key protect them"));
+        unverified.push(format!(
+            "{events} after the last checkpoint: only hashes without a key protect them"
+        ));
     }
     unverified.push("texts and stories: an export has their hashes only".to_owned());
     match format {

@@ -35,17 +35,20 @@ fn forge(connection: &Connection) {
     let mut rows = statement.query([run]).unwrap();
     let mut head = Hash::ZERO;
     while let Some(row) = rows.next().unwrap() {
-        let (position, version, at): (i64, u64, i64) =
+        let (position, version, at): (i64, i64, i64) =
             (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
         let (by, body): (String, String) = (row.get(3).unwrap(), row.get(4).unwrap());
         let at = Timestamp::from_nanosecond(at.into()).unwrap();
         let by = Principal::parse(&by).unwrap();
+        let version = version.unsigned_abs();
         head = link(&head, RunId(Uuid::from_bytes(id)), version, at, &by, &body);
         connection
             .execute("update events set hash = ?1 where position = ?2", params![head.0, position])
             .unwrap();
     }
-    connection.execute("update runs set head = ?1 where number = ?2", params![head.0, run]).unwrap();
+    connection
+        .execute("update runs set head = ?1 where number = ?2", params![head.0, run])
+        .unwrap();
 }
 
 fn forget_checkpoints(connection: &Connection) {

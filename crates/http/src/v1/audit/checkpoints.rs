@@ -2,12 +2,23 @@
 
 use baton_api::{CheckpointDocument, LoggedEvent, Page};
 use baton_store::{CheckpointRow, EventFilter, Position, StoredEvent};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::super::answer::{ApiResponse, PageQuery, after, cut, limit};
 use crate::openapi::{ReadProblems, WriteProblems};
-use crate::params::{NoParams, Params};
+use crate::params::Params;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::v1) struct SignQuery {
+    /// Refused if true: there is nothing to rehearse.
+    #[serde(default)]
+    dry_run: bool,
+}
 
 /// Lists the signed checkpoints.
 ///
@@ -32,14 +43,18 @@ pub(in crate::v1) async fn list(
 /// Where nothing has happened since the last one, that one is answered. The key is made on first
 /// use, and never leaves the data folder.
 #[utoipa::path(post, path = "/api/v1/audit/checkpoints", operation_id = "signCheckpoint",
-    tag = "audit",
+    tag = "audit", params(SignQuery),
     responses(
         (status = 200, description = "The checkpoint", body = CheckpointDocument),
         WriteProblems))]
 pub(in crate::v1) async fn sign(
     app: RequestScope,
-    Params(_): Params<NoParams>,
+    Params(query): Params<SignQuery>,
 ) -> Result<ApiResponse<CheckpointDocument>, ApiProblem> {
+    if query.dry_run {
+        let message = "a checkpoint cannot be rehearsed: leave `dryRun` out";
+        return Err(ApiProblem::malformed("bad_query", message));
+    }
     let row = app.caller().checkpoint().await?;
     Ok(ApiResponse::new(checkpoint_document(&row)))
 }
