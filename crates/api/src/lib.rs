@@ -20,6 +20,7 @@ mod flat;
 mod handoff_commands;
 mod handoffs;
 mod inbox;
+mod insights;
 mod messages;
 mod metrics;
 mod page;
@@ -61,6 +62,10 @@ pub use crate::handoffs::{
 };
 pub use crate::inbox::{
     ChoiceDocument, InboxItemDocument, PersonsWord, SaidPartDocument, SenderDocument,
+};
+pub use crate::insights::{
+    AgentInsights, EdgeInsights, InsightFigures, InsightsDocument, RejectedBy, WeekInsights,
+    WorkflowInsights,
 };
 pub use crate::messages::MessageDocument;
 pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};

@@ -6,6 +6,7 @@ mod demo;
 mod documents;
 mod handoff;
 mod help;
+mod insights;
 mod numbers;
 mod prompt;
 mod purpose;
@@ -34,6 +35,7 @@ pub(crate) use self::handoff::{
     TakeArgs, Taken,
 };
 pub(crate) use self::help::{greeting, root};
+pub(crate) use self::insights::{InsightsArgs, InsightsBy};
 use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
@@ -158,6 +160,8 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Check that every chain of events and the database are sound
     Verify,
+    /// Show how fast and how well work is handed off: by agent, edge, workflow or week
+    Insights(InsightsArgs),
     /// Show, export, sign and verify the record of every run
     #[command(subcommand)]
     Audit(AuditCommand),

@@ -15,6 +15,7 @@ mod extract;
 mod handoff;
 mod inbox;
 mod init;
+mod insights;
 mod lint;
 mod mine;
 mod open;
@@ -113,6 +114,9 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             over_api(&cli, async |api| evidence::run(api, evidence).await).await
         }
         CliCommand::Audit(AuditCommand::Verify(args)) => audit::verify(&cli, args).await,
+        CliCommand::Insights(args) => {
+            over_api(&cli, async |api| insights::run(api, args).await).await
+        }
         CliCommand::Audit(verb) => over_api(&cli, async |api| audit::run(api, verb).await).await,
         CliCommand::Archive(verb) => {
             over_api(&cli, async |api| archive::run(api, *verb).await).await
@@ -148,6 +152,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Answer(_)
         | CliCommand::Evidence(_)
         | CliCommand::Archive(_)
+        | CliCommand::Insights(_)
         | CliCommand::Audit(
             AuditCommand::Log { .. }
             | AuditCommand::Export { .. }

@@ -16,6 +16,7 @@ mod documents;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
+pub(crate) mod insights;
 mod messages;
 mod metrics;
 pub(crate) mod runs;
@@ -68,6 +69,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(inbox::answer))
         .routes(routes!(blockers::list))
         .routes(routes!(metrics::get))
+        .routes(routes!(insights::get))
         .routes(routes!(audit::list))
         .routes(routes!(audit::export))
         .routes(routes!(audit::checkpoints::list, audit::checkpoints::sign))

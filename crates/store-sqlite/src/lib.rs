@@ -72,7 +72,7 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_files::{Dir, FileMode};
 use baton_store::{
-    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFilter,
+    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact, HandoffFilter,
     HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts,
     OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
     StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow,
@@ -269,6 +269,10 @@ impl Store for SqliteStore {
     async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64> {
         let filter = filter.clone();
         self.readers.read(move |it| handoffs::count(it, &filter)).await
+    }
+
+    async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>> {
+        self.readers.read(move |it| statistics::facts(it, before, limit)).await
     }
 
     async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics> {

@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use baton_store::{
-    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFilter,
+    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact, HandoffFilter,
     HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts,
     Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store,
     StoreCheck, StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter,
@@ -141,6 +141,14 @@ impl Store for MemoryStore {
     async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64> {
         let kept = self.open()?;
         Ok(kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it)).count() as u64)
+    }
+
+    async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>> {
+        let kept = self.open()?;
+        let before = if before == 0 { u64::MAX } else { before };
+        let rows = kept.handoffs.iter().rev().filter(|it| it.number < before);
+        let facts: Vec<HandoffFact> = rows.filter_map(|it| kept.fact(it)).collect();
+        Ok(filters::page(facts.iter(), limit))
     }
 
     async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics> {
@@ -430,6 +438,23 @@ impl MemoryStore {
 }
 
 impl MemoryTables {
+    fn fact(&self, row: &HandoffRow) -> Option<HandoffFact> {
+        let run_number = *self.run_numbers.get(&row.run)?;
+        Some(HandoffFact {
+            number: row.number,
+            run_number,
+            workflow: at(&self.runs, run_number)?.run.workflow.clone(),
+            kind: row.kind,
+            from: row.from.clone(),
+            to: row.to.clone(),
+            state: row.state,
+            n_warnings: u32::try_from(row.warnings.len()).unwrap_or(u32::MAX),
+            created_at: row.created_at,
+            accepted_at: row.accepted_at,
+            ended_at: row.ended_at,
+        })
+    }
+
     fn run(&self, which: &RunRef) -> Option<&RunRow> {
         match which {
             RunRef::Id(id) => at(&self.runs, *self.run_numbers.get(id)?),

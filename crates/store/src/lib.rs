@@ -31,7 +31,7 @@ pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, CheckpointRow, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity,
+    AgentStatistics, CheckpointRow, EventFilter, HandoffFact, HandoffFilter, HandoffRef, HandoffRow, Identity,
     OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
     StoryCounts, StoryFilter, StoryHead, StoryRow, TimerKind, TimerRow, Version,
 };
@@ -74,6 +74,9 @@ pub trait Store: Send + Sync {
 
     /// How many rows [`Store::handoffs`] would return without limit and skip.
     async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64>;
+
+    /// The handoffs with a number below `before`, newest first; 0 for the newest.
+    async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>>;
 
     /// Counts and means over the handoffs of a filter; order, skip and limit are ignored.
     async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics>;

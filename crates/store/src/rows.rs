@@ -132,6 +132,22 @@ pub struct HandoffRow {
     pub ended_at: Option<Timestamp>,
 }
 
+/// What figures about handoffs are computed from: a handoff without its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffFact {
+    pub number: u64,
+    pub run_number: u64,
+    pub workflow: WorkflowName,
+    pub kind: Kind,
+    pub from: Party,
+    pub to: Party,
+    pub state: HandoffState,
+    pub n_warnings: u32,
+    pub created_at: Timestamp,
+    pub accepted_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandoffRef {
     Number(u64),

@@ -14,6 +14,7 @@ impl CliCommand {
             | CliCommand::Prompt(_)
             | CliCommand::Watch(_)
             | CliCommand::Open(_)
+            | CliCommand::Insights(_)
             | CliCommand::Audit(AuditCommand::Log { .. } | AuditCommand::Export { .. })
             | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
             | CliCommand::Run(RunCommand::List { .. } | RunCommand::Show { .. })

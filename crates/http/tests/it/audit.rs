@@ -77,3 +77,25 @@ async fn an_export_has_a_row_for_each_handoff_in_each_format() {
     world.get("/api/v1/audit/export?format=xls").await.refuses(400, "wrong_type");
     world.get("/api/v1/audit/export").await.refuses(400, "missing_field");
 }
+
+#[tokio::test]
+async fn insights_tell_how_handing_off_fares() {
+    let world = two_runs().await;
+    let found = world.get("/api/v1/insights").await.is(200);
+    assert_eq!((&found["handoffs"], &found["isCut"]), (&json!(4), &json!(false)));
+    let analyst = found["agents"].as_array().unwrap().iter().find(|it| it["agent"] == "analyst");
+    let analyst = analyst.unwrap();
+    assert_eq!((&analyst["handoffs"], &analyst["completed"]), (&json!(2), &json!(2)));
+    assert_eq!((&analyst["acceptP50Ms"], &analyst["reworkRounds"]), (&json!(0), &json!(0)));
+    let edges: Vec<&Value> = found["edges"].as_array().unwrap().iter().collect();
+    assert_eq!(edges.len(), 2, "{found}");
+    assert_eq!(found["workflows"][0]["workflow"], "story-pipeline");
+    assert_eq!(found["weeks"].as_array().unwrap().len(), 2, "a Sunday and a Monday");
+    let one = world.get("/api/v1/insights?days=1&workflow=story-pipeline").await.is(200);
+    assert_eq!(one["handoffs"], 0, "the last handoff is a day old");
+    world.get("/api/v1/insights?days=0").await.refuses(400, "wrong_type");
+    let metrics = world.get("/metrics").await;
+    assert!(metrics.text.contains("baton_handoffs_received{agent=\"analyst\"} 2"), "{}", metrics.text);
+    let wait = "baton_handoff_accept_seconds{agent=\"analyst\",quantile=\"0.95\"} 0";
+    assert!(metrics.text.contains(wait), "{}", metrics.text);
+}

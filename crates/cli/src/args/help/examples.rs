@@ -48,6 +48,10 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("run skip", &["baton run skip 3 --reason \"nothing to document\""]),
     (
+        "insights",
+        &["baton insights", "baton insights --by edge --days 7 --workflow story-pipeline"],
+    ),
+    (
         "audit log",
         &["baton audit log", "baton audit log --agent reviewer --from 2026-11-01 --to 2026-11-30"],
     ),
