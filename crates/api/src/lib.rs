@@ -27,6 +27,7 @@ mod page;
 pub mod pipeline;
 mod problem;
 mod prompt;
+mod redactions;
 mod runs;
 mod status;
 mod stories;
@@ -72,6 +73,7 @@ pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
+pub use crate::redactions::{HandoffPart, RedactedText, RedactionRequest, RedactionResult};
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,

@@ -25,7 +25,7 @@ use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
-pub(crate) use self::audit::{AuditCommand, AuditRange, AuditVerify};
+pub(crate) use self::audit::{AuditCommand, AuditRange, AuditRedact, AuditVerify};
 pub(crate) use self::demo::Demo;
 #[cfg(test)]
 pub(crate) use self::demo::SHOWN;

@@ -156,7 +156,8 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Audit(
             AuditCommand::Log { .. }
             | AuditCommand::Export { .. }
-            | AuditCommand::Checkpoint { .. },
+            | AuditCommand::Checkpoint { .. }
+            | AuditCommand::Redact(_),
         )
         | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)

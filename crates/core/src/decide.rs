@@ -26,6 +26,7 @@ mod offer;
 mod passed;
 mod phase;
 mod question;
+mod redact;
 mod reject;
 mod route;
 mod signal;
@@ -104,6 +105,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use uuid::Uuid;
 
+pub use redact::redact;
 pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;

@@ -32,6 +32,8 @@ pub struct Verified {
     pub n_events: u64,
     /// Texts that are recorded as lost since the data was recovered from damage.
     pub n_lost_texts: u64,
+    /// Texts that were redacted, as events say.
+    pub n_redacted_texts: u64,
     /// Signed checkpoints in the store, each compared with the log.
     pub n_checkpoints: u64,
     /// The first problems; each names the table and row, or the run and handoff.

@@ -9,8 +9,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use baton_api::pipeline::PipelineRunner;
 use baton_core::command::{Command, Create, LeaseTime};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, CheckName, Principal, StoryKey};
+use baton_core::names::{AgentId, CheckName, FreeText, Principal, StoryKey};
 use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
@@ -197,6 +198,23 @@ impl RequestCaller {
     /// Changes with every commit.
     pub(crate) fn tip(&self) -> watch::Receiver<Position> {
         self.engine.tip()
+    }
+
+    pub(crate) async fn redactable(
+        &self,
+        run: RunId,
+        texts: &[ContentId],
+    ) -> Result<Vec<ContentId>, EngineError> {
+        self.engine.redactable(run, texts).await
+    }
+
+    pub(crate) async fn redact(
+        &self,
+        run: RunId,
+        texts: &[ContentId],
+        reason: &FreeText,
+    ) -> Result<CommandResult, EngineError> {
+        self.engine.redact(&self.caller, run, texts, reason).await
     }
 
     pub(crate) async fn checkpoint(&self) -> Result<CheckpointRow, EngineError> {

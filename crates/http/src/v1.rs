@@ -74,6 +74,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(audit::export))
         .routes(routes!(audit::checkpoints::list, audit::checkpoints::sign))
         .routes(routes!(audit::checkpoints::events))
+        .routes(routes!(audit::redactions::redact))
         .routes(routes!(agents::list))
         .routes(routes!(agents::get))
         .routes(routes!(definitions::list))

@@ -289,6 +289,10 @@ impl Store for SqliteStore {
         self.readers.read(move |it| contents::lost(it, run)).await
     }
 
+    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
+        self.readers.read(move |it| contents::redacted(it, run)).await
+    }
+
     async fn count_contents(&self, run: RunId) -> StoreResult<u64> {
         self.readers.read(move |it| contents::count(it, run)).await
     }

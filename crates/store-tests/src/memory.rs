@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
+use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::look_alike;
 use baton_core::names::StoryKey;
@@ -167,6 +168,16 @@ impl Store for MemoryStore {
     async fn lost_texts(&self, _: RunId) -> StoreResult<Vec<ContentId>> {
         // An in-memory store loses everything at once, and is never recovered.
         Ok(Vec::new())
+    }
+
+    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
+        let kept = self.open()?;
+        let of_run = kept.events.iter().filter(|it| it.run == run);
+        let decoded = of_run.filter_map(|it| baton_wire::event::decode(&it.body).ok());
+        let redacted = decoded.filter_map(|it| {
+            if let Event::Content(event) = it { Some(event.redacted()) } else { None }
+        });
+        Ok(redacted.collect())
     }
 
     async fn count_contents(&self, run: RunId) -> StoreResult<u64> {

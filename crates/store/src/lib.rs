@@ -87,6 +87,9 @@ pub trait Store: Send + Sync {
     /// The texts that were recorded as lost when the run was recovered from damage.
     async fn lost_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
 
+    /// The texts that events of the run say are redacted.
+    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
+
     /// How many texts a run has.
     async fn count_contents(&self, run: RunId) -> StoreResult<u64>;
 

@@ -1,10 +1,10 @@
 //! What may be typed after `baton audit`.
 
-use baton_api::ExportFormat;
+use baton_api::{ExportFormat, HandoffPart};
 use clap::{Args, Subcommand};
 
 use super::numbers::whole_number;
-use super::one_of;
+use super::{WriteArgs, one_of};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
@@ -33,8 +33,30 @@ pub(crate) enum AuditCommand {
         #[arg(long, value_name = "FILE")]
         out: Option<String>,
     },
+    /// Drop texts for good: the log still verifies, and says who did it and why
+    Redact(AuditRedact),
     /// Do what `baton verify` does, and compare the log with signed checkpoints
     Verify(AuditVerify),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditRedact {
+    /// The run, by its number, its id or its story
+    pub(crate) run: String,
+    /// The handoff whose texts are dropped: its label, its number or its id
+    #[arg(required_unless_present = "text")]
+    pub(crate) handoff: Option<String>,
+    /// Only this text of the handoff; may be given several times [default: all of them]
+    #[arg(long, value_name = "PART", requires = "handoff", value_parser = one_of(&HandoffPart::ALL, HandoffPart::name))]
+    pub(crate) part: Vec<HandoffPart>,
+    /// A text by its hash, as the events of the run name it; may be given several times
+    #[arg(long, value_name = "HASH")]
+    pub(crate) text: Vec<String>,
+    /// Why; it is recorded, so do not repeat what is dropped
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
 }
 
 #[derive(Debug, Args)]

@@ -36,7 +36,7 @@ impl CliCommand {
             | CliCommand::Answer(_)
             | CliCommand::Evidence(_)
             | CliCommand::Archive(_)
-            | CliCommand::Audit(AuditCommand::Checkpoint { .. })
+            | CliCommand::Audit(AuditCommand::Checkpoint { .. } | AuditCommand::Redact(_))
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)
             | CliCommand::Serve(_)

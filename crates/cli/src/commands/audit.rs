@@ -4,6 +4,7 @@ mod checkpoint;
 mod export;
 mod log;
 mod offline;
+mod redact;
 mod verify;
 
 pub(crate) use self::verify::run as verify;
@@ -20,6 +21,7 @@ pub(crate) async fn run(api: &Api, verb: &AuditCommand) -> Result<(), Failure> {
         }
         AuditCommand::Export { format, events: true, .. } => export::events(api, *format).await,
         AuditCommand::Checkpoint { out } => checkpoint::run(api, out.as_deref()).await,
+        AuditCommand::Redact(args) => redact::run(api, args).await,
         AuditCommand::Verify(_) => unreachable!("it reads the data itself"),
     }
 }

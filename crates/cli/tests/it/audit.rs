@@ -86,3 +86,55 @@ fn an_export_of_the_log_is_verified_without_its_database() {
         assert!(said.stderr.contains(words), "{words}: {said:?}");
     }
 }
+
+const SECRET: &str = "the customer is Xylophone Quuxley";
+
+/// Whether any file below the project still has the secret.
+fn is_anywhere(project: &Project) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![project.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            if bytes.windows(SECRET.len()).any(|it| it == SECRET.as_bytes()) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_redacted_text_is_nowhere_and_the_log_still_verifies() {
+    let project = Project::started();
+    project.ok(&["handoff", "reject", "1", "--reason", SECRET]);
+    assert!(project.ok(&["audit", "export", "--format", "csv"]).contains(SECRET));
+    project.ok(&["audit", "checkpoint"]);
+    assert!(!is_anywhere(&project).is_empty());
+    let redact = ["audit", "redact", "s1", "HO-001", "--part", "endedReason"];
+    let rehearsed = [&redact[..], &["--reason", "asked for", "--dry-run"]].concat();
+    let said = project.ok(&rehearsed);
+    assert!(said.contains("would redact 1 text") && said.contains("HO-001 endedReason"), "{said}");
+    assert!(!is_anywhere(&project).is_empty(), "nothing has happened yet");
+    project.fails(&["audit", "redact", "s1", "HO-001"], 2, "--reason");
+    project.fails(
+        &["audit", "redact", "s1", "HO-001", "--part", "package", "--reason", "x"],
+        4,
+        "is under way",
+    );
+
+    project.ok(&[&redact[..], &["--reason", "asked for"]].concat());
+    let shown = project.json(&["handoff", "show", "1"]);
+    assert_eq!(shown["endedReason"], "[redacted]", "{shown}");
+    let said = project.json(&["audit", "verify"]);
+    assert_eq!((&said["redactedTexts"], &said["problems"]), (&1.into(), &serde_json::json!([])));
+    let events = project.ok(&["audit", "export", "--format", "jsonl", "--events"]);
+    assert!(events.contains("content.redacted"), "{events}");
+    let again = project.ok(&[&redact[..], &["--reason", "asked for"]].concat());
+    assert!(again.contains("nothing is there any more"), "{again}");
+}

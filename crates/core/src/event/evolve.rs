@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
     LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
 };
 use crate::checked_work::CheckedWork;
@@ -36,7 +36,11 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
 
 /// Applies `event` to `run`.
 pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
-    if !matches!(event, Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. })) {
+    let is_no_move = matches!(
+        event,
+        Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. }) | Event::Content(_)
+    );
+    if !is_no_move {
         run.moved_at = at;
     }
     match event {
@@ -73,6 +77,7 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Blocker(event) => run.on_blocker(event),
         Event::Message(MessageEvent::Posted { .. }) => {}
         Event::Branch(event) => run.on_branch(event),
+        Event::Content(ContentEvent::Redacted { .. }) => {}
     }
 }
 

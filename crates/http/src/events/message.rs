@@ -3,7 +3,7 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent, StepEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent, StepEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -167,7 +167,8 @@ impl EventToTell<'_> {
             | Event::Checks(_)
             | Event::Blocker(_)
             | Event::Message(_)
-            | Event::Branch(_) => None,
+            | Event::Branch(_)
+            | Event::Content(_) => None,
         }
     }
 
@@ -207,6 +208,7 @@ impl EventToTell<'_> {
                 ("BLOCKER_REROUTED", vec![handoff(), to, by, ("cause", text(cause.name()))])
             }
             Event::Branch(event) => branch(event),
+            Event::Content(ContentEvent::Redacted { .. }) => ("CONTENT_REDACTED", Vec::new()),
             Event::Message(MessageEvent::Posted { by, .. }) => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
             }

@@ -1,6 +1,7 @@
 //! The audit log over all runs: page by page, and as one export.
 
 pub(super) mod checkpoints;
+pub(super) mod redactions;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -68,6 +68,13 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &["baton audit checkpoint", "baton audit checkpoint --out ~/kept/2026-11-17.checkpoint"],
     ),
     (
+        "audit redact",
+        &[
+            "baton audit redact shop:12 HO-002 --part reason --reason \"it names a customer\" --dry-run",
+            "baton audit redact 3 HO-002 --reason \"asked for by the customer\"",
+        ],
+    ),
+    (
         "audit verify",
         &[
             "baton audit verify",

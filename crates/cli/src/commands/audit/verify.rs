@@ -56,6 +56,10 @@ pub(crate) async fn run(cli: &Cli, args: &AuditVerify) -> Result<(), Failure> {
 fn tell(verified: &Verified, trust: &CheckpointTrust, format: OutputFormat) {
     let mut unverified = gaps(verified.n_checkpoints, trust);
     unverified.extend(NEVER_JUDGED.map(str::to_owned));
+    if verified.n_redacted_texts > 0 {
+        let texts = show::counted(verified.n_redacted_texts, "text");
+        unverified.insert(0, format!("{texts} redacted, as events say"));
+    }
     if verified.n_lost_texts > 0 {
         let texts = show::counted(verified.n_lost_texts, "text");
         unverified.insert(0, format!("{texts} lost when the data was recovered"));
@@ -66,6 +70,7 @@ fn tell(verified: &Verified, trust: &CheckpointTrust, format: OutputFormat) {
             ("events", Node::count(verified.n_events)),
             ("checkpoints", Node::count(verified.n_checkpoints + trust.elsewhere.len() as u64)),
             ("lostTexts", Node::count(verified.n_lost_texts)),
+            ("redactedTexts", Node::count(verified.n_redacted_texts)),
             ("problems", Node::List(Vec::new())),
             ("unverified", texts(unverified)),
         ])),

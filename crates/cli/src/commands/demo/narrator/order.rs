@@ -23,6 +23,7 @@ pub(in crate::commands::demo) fn in_reading_order<T>(
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Content(_)
             | Event::Blocker(_) => None,
         };
         let place = said_by.and_then(|by| end_of_turn(&ordered, by, &event_of));
