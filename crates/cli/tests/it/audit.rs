@@ -129,10 +129,14 @@ fn a_redacted_text_is_nowhere_and_the_log_still_verifies() {
     );
 
     project.ok(&[&redact[..], &["--reason", "asked for"]].concat());
+    // The return has the words of the reject as its reason.
+    let returned = ["audit", "redact", "s1", "HO-002", "--part", "reason", "--reason", "asked for"];
+    project.ok(&returned);
+    assert_eq!(is_anywhere(&project), [""; 0]);
     let shown = project.json(&["handoff", "show", "1"]);
     assert_eq!(shown["endedReason"], "[redacted]", "{shown}");
     let said = project.json(&["audit", "verify"]);
-    assert_eq!((&said["redactedTexts"], &said["problems"]), (&1.into(), &serde_json::json!([])));
+    assert_eq!((&said["redactedTexts"], &said["problems"]), (&2.into(), &serde_json::json!([])));
     let events = project.ok(&["audit", "export", "--format", "jsonl", "--events"]);
     assert!(events.contains("content.redacted"), "{events}");
     let again = project.ok(&[&redact[..], &["--reason", "asked for"]].concat());
