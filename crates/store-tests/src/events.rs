@@ -80,7 +80,7 @@ pub async fn the_events_of_one_run_page_without_the_others(store: &dyn Store) {
     }
 }
 
-/// Three tales, told a sentence at a time in turn.
+/// Three runs, an event of each in turn.
 async fn interleaved(store: &dyn Store) {
     let tales: Vec<_> = (1..=3).map(|n| tale(n, &format!("s-{n}"))).collect();
     for index in 0..tales[0].len() {

@@ -155,13 +155,13 @@ impl Views<'_> {
         let rows = self.handoffs(&filter).await?;
         let gates = self.gate_record(run).await?;
         let mut decided = Vec::new();
-        let mut told = HashSet::new();
+        let mut listed = HashSet::new();
         for package in standing(&rows, &gates) {
             let texts = self.whole_texts(run, [package.id]).await?;
             let Some(document) = texts.content(package.id).and_then(stored::package) else {
                 continue;
             };
-            for decision in decisions_in(document.view().decisions, &mut told) {
+            for decision in decisions_in(document.view().decisions, &mut listed) {
                 decided.push(Decided {
                     decision,
                     by: package.by.clone(),
@@ -209,9 +209,9 @@ impl Views<'_> {
 /// The decisions of a package that are made, and that no earlier package has.
 pub(crate) fn decisions_in(
     decisions: Vec<ReportedDecision>,
-    told: &mut HashSet<(Option<String>, String)>,
+    listed: &mut HashSet<(Option<String>, String)>,
 ) -> Vec<ReportedDecision> {
     let mut made = decisions;
-    made.retain(|it| !it.is_open() && told.insert((it.id.clone(), it.decision.clone())));
+    made.retain(|it| !it.is_open() && listed.insert((it.id.clone(), it.decision.clone())));
     made
 }
