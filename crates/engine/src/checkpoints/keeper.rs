@@ -12,6 +12,9 @@ use crate::{BackgroundTask, Engine, EngineError};
 /// However many events there are, no two checkpoints are closer: each is a commit of its own.
 const LEAST_APART: Duration = Duration::from_secs(10);
 
+/// How often new events are counted while there are any.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// How often checkpoints are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckpointEvery {
@@ -54,8 +57,9 @@ async fn keep(engine: Arc<Engine>, every: CheckpointEvery, mut stopped: watch::R
             continue;
         }
         tokio::select! {
-            changed = tip.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {}
+            changed = tip.changed(), if wait.is_none() => if changed.is_err() { return },
+            // Not at every commit: a busy server has thousands in a second.
+            () = tokio::time::sleep(wait.unwrap_or(LOOK).min(LOOK)), if wait.is_some() => {}
             ended = stopped.wait_for(|it| *it) => {
                 drop(ended);
                 return;
