@@ -178,6 +178,7 @@ mod tests {
             archive: None,
             runner: RunnerSettings::default(),
             checks: Vec::new(),
+            audit: AuditSettings::default(),
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {
