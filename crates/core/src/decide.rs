@@ -105,11 +105,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-pub use redact::redact;
 pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
+pub use redact::redact;
 pub use template::{TemplateRequest, template};
 
 use crate::command::{Command, Create, StartAt};

@@ -11,9 +11,9 @@ use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
-    CheckpointRow, Definition, EventFilter, HandoffFact, HandoffFilter, HandoffRef, HandoffRow, Identity,
-    OpenRunCounts, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
-    StoryFilter, StoryRow,
+    CheckpointRow, Definition, EventFilter, HandoffFact, HandoffFilter, HandoffRef, HandoffRow,
+    Identity, OpenRunCounts, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
+    StoryCounts, StoryFilter, StoryRow,
 };
 use jiff::Timestamp;
 

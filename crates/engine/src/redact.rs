@@ -31,7 +31,8 @@ impl Engine {
         reason: &FreeText,
     ) -> Result<CommandResult, EngineError> {
         let texts = self.redactable(run, ids).await?;
-        let decide = |loaded: &crate::cache::Loaded, ground: baton_core::decide::DecisionContext<'_>| {
+        let decide = |loaded: &crate::cache::Loaded,
+                      ground: baton_core::decide::DecisionContext<'_>| {
             Ok(redact(&loaded.run, &texts, reason, ground))
         };
         let outcome = self.carry_out(caller, run, decide).await?;

@@ -72,11 +72,11 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_files::{Dir, FileMode};
 use baton_store::{
-    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact, HandoffFilter,
-    HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
-    StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow,
-    TimerRow, WriteFault, refuse_nul, story_texts,
+    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
+    HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
+    OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store,
+    StoreCheck, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryHead,
+    StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
 use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;

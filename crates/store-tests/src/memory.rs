@@ -23,11 +23,11 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use baton_store::{
-    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact, HandoffFilter,
-    HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts,
-    Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store,
-    StoreCheck, StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter,
-    StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
+    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
+    HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
+    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics,
+    Store, StoreCheck, StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts,
+    StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 use baton_wire::checkpoint::LogLink;

@@ -31,9 +31,10 @@ pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, CheckpointRow, EventFilter, HandoffFact, HandoffFilter, HandoffRef, HandoffRow, Identity,
-    OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
-    StoryCounts, StoryFilter, StoryHead, StoryRow, TimerKind, TimerRow, Version,
+    AgentStatistics, CheckpointRow, EventFilter, HandoffFact, HandoffFilter, HandoffRef,
+    HandoffRow, Identity, OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow,
+    Statistics, StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow, TimerKind, TimerRow,
+    Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent};

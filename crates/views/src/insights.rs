@@ -6,7 +6,7 @@
 
 mod group;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::names::{AgentId, WorkflowName};
 use baton_core::run::Kind;
@@ -98,7 +98,7 @@ fn figures(facts: &[HandoffFact], from: Timestamp, to: Timestamp) -> Insights {
     let mut edges: BTreeMap<InsightEdge, InsightGroup> = BTreeMap::new();
     let mut workflows: BTreeMap<WorkflowName, InsightGroup> = BTreeMap::new();
     let mut weeks: BTreeMap<jiff::civil::Date, InsightGroup> = BTreeMap::new();
-    let mut seen: HashSet<(u64, InsightEdge)> = HashSet::new();
+    let mut seen: BTreeSet<(u64, InsightEdge)> = BTreeSet::new();
     for fact in facts.iter().rev() {
         let edge = InsightEdge {
             workflow: fact.workflow.clone(),

@@ -24,8 +24,15 @@ pub(crate) async fn run(api: &Api, args: &InsightsArgs) -> Result<(), Failure> {
     }
     let (heading, rows) = rows(&found, args.by);
     let headings = [
-        heading, "HANDOFFS", "OPEN", "ACCEPT P50/P95", "DONE P50/P95", "FIRST PASS", "SENT BACK",
-        "TO PEOPLE", "WAITED",
+        heading,
+        "HANDOFFS",
+        "OPEN",
+        "ACCEPT P50/P95",
+        "DONE P50/P95",
+        "FIRST PASS",
+        "SENT BACK",
+        "TO PEOPLE",
+        "WAITED",
     ];
     show::answer(&show::list(&headings, rows));
     show::note(&format!("{handoffs} from {from} to {to}"));

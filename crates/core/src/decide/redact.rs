@@ -31,4 +31,3 @@ pub fn redact(
     decision.contents.push(kept);
     decision
 }
-

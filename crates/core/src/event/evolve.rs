@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
-    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent,
+    HandoffEvent, LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
 };
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;

@@ -3,7 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent, StepEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, HandoffEvent,
+    MessageEvent, StepEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;

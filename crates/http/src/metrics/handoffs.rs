@@ -32,7 +32,11 @@ pub(super) fn write(insights: &Insights, text: &mut String) {
             .flatten()
             .collect()
     };
-    gauge("baton_handoffs_received", "Handoffs of 7 days, by receiver.", counted(|it| it.n_handoffs));
+    gauge(
+        "baton_handoffs_received",
+        "Handoffs of 7 days, by receiver.",
+        counted(|it| it.n_handoffs),
+    );
     gauge("baton_handoff_accept_seconds", "From offer to acceptance.", spans(|it| it.to_accept));
     gauge(
         "baton_handoff_complete_seconds",
@@ -54,10 +58,15 @@ pub(super) fn write(insights: &Insights, text: &mut String) {
         by.map(|(by, n)| format!("{{agent=\"{id}\",by=\"{by}\"}} {n}"))
     });
     gauge("baton_handoffs_rejected", "Handoffs sent back, by sender.", rejected.collect());
-    let (n_people, waited_ms) = insights.workflows.iter().fold((0, 0), |(n, ms), (_, it)| {
-        (n + it.n_escalations, ms + it.waited_for_people_ms)
-    });
-    gauge("baton_handoffs_to_people", "Gates and escalations of 7 days.", vec![format!(" {n_people}")]);
+    let (n_people, waited_ms) = insights
+        .workflows
+        .iter()
+        .fold((0, 0), |(n, ms), (_, it)| (n + it.n_escalations, ms + it.waited_for_people_ms));
+    gauge(
+        "baton_handoffs_to_people",
+        "Gates and escalations of 7 days.",
+        vec![format!(" {n_people}")],
+    );
     let seconds = waited_ms / 1000;
     gauge("baton_people_wait_seconds", "How long they waited.", vec![format!(" {seconds}")]);
 }

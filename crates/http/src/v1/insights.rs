@@ -77,9 +77,7 @@ fn document(found: Insights) -> InsightsDocument {
         workflows: workflows
             .map(|(name, it)| WorkflowInsights { workflow: name.to_string(), figures: figures(it) })
             .collect(),
-        weeks: weeks
-            .map(|(week, it)| WeekInsights { week: *week, figures: figures(it) })
-            .collect(),
+        weeks: weeks.map(|(week, it)| WeekInsights { week: *week, figures: figures(it) }).collect(),
     }
 }
 

@@ -95,7 +95,11 @@ async fn insights_tell_how_handing_off_fares() {
     assert_eq!(one["handoffs"], 0, "the last handoff is a day old");
     world.get("/api/v1/insights?days=0").await.refuses(400, "wrong_type");
     let metrics = world.get("/metrics").await;
-    assert!(metrics.text.contains("baton_handoffs_received{agent=\"analyst\"} 2"), "{}", metrics.text);
+    assert!(
+        metrics.text.contains("baton_handoffs_received{agent=\"analyst\"} 2"),
+        "{}",
+        metrics.text
+    );
     let wait = "baton_handoff_accept_seconds{agent=\"analyst\",quantile=\"0.95\"} 0";
     assert!(metrics.text.contains(wait), "{}", metrics.text);
 }

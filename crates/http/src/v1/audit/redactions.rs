@@ -90,7 +90,8 @@ async fn wanted(
         })?;
         let is_package = app.read().texts(run.run.id, [id]).await?.is_package(id);
         if is_package && !run.run.is_finished() {
-            let message = format!("run {} is under way and may need that package again", run.number);
+            let message =
+                format!("run {} is under way and may need that package again", run.number);
             return Err(ApiProblem::new(StatusCode::CONFLICT, "wrong_state", message));
         }
         wanted.push((id, "text".to_owned()));
