@@ -29,11 +29,11 @@ pub(crate) fn open(path: &str) -> Result<File, Failure> {
 
 /// Writes a file that does not exist yet.
 pub(crate) fn write_new(path: &str, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Failure::Conflict(format!("`{path}` exists already; name another file"))
+    let failed = |error: std::io::Error| {
+        if error.kind() == ErrorKind::AlreadyExists {
+            return Failure::Conflict(format!("`{path}` exists already; name another file"));
         }
-        _ => Failure::io(format!("write `{path}`"), error),
+        Failure::io(format!("write `{path}`"), error)
     };
     let mut file = File::create_new(path).map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
