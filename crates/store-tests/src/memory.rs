@@ -3,6 +3,7 @@
 mod append;
 mod due;
 mod filters;
+mod log;
 mod statistics;
 
 pub use self::filters::{is_after, is_until};
@@ -13,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
-use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::look_alike;
 use baton_core::names::StoryKey;
@@ -172,12 +172,7 @@ impl Store for MemoryStore {
 
     async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
         let kept = self.open()?;
-        let of_run = kept.events.iter().filter(|it| it.run == run);
-        let decoded = of_run.filter_map(|it| baton_wire::event::decode(&it.body).ok());
-        let redacted = decoded.filter_map(|it| {
-            if let Event::Content(event) = it { Some(event.redacted()) } else { None }
-        });
-        Ok(redacted.collect())
+        Ok(kept.redacted(run))
     }
 
     async fn count_contents(&self, run: RunId) -> StoreResult<u64> {
@@ -197,15 +192,7 @@ impl Store for MemoryStore {
 
     async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>> {
         let kept = self.open()?;
-        let later = kept.events.iter().filter(|it| it.position > after);
-        let links = later.map(|it| LogLink {
-            position: it.position.0,
-            run: it.run,
-            version: it.version.0,
-            name: it.name.clone(),
-            hash: it.hash,
-        });
-        Ok(filters::page(links.collect::<Vec<_>>().iter(), limit))
+        Ok(filters::page(kept.links(after).iter(), limit))
     }
 
     async fn checkpoints(&self, after: u64, limit: u32) -> StoreResult<Vec<CheckpointRow>> {
@@ -449,23 +436,6 @@ impl MemoryStore {
 }
 
 impl MemoryTables {
-    fn fact(&self, row: &HandoffRow) -> Option<HandoffFact> {
-        let run_number = *self.run_numbers.get(&row.run)?;
-        Some(HandoffFact {
-            number: row.number,
-            run_number,
-            workflow: at(&self.runs, run_number)?.run.workflow.clone(),
-            kind: row.kind,
-            from: row.from.clone(),
-            to: row.to.clone(),
-            state: row.state,
-            n_warnings: u32::try_from(row.warnings.len()).unwrap_or(u32::MAX),
-            created_at: row.created_at,
-            accepted_at: row.accepted_at,
-            ended_at: row.ended_at,
-        })
-    }
-
     fn run(&self, which: &RunRef) -> Option<&RunRow> {
         match which {
             RunRef::Id(id) => at(&self.runs, *self.run_numbers.get(id)?),
