@@ -131,12 +131,7 @@ impl Store for MemoryStore {
 
     async fn handoffs(&self, filter: &HandoffFilter) -> StoreResult<Vec<HandoffRow>> {
         let kept = self.open()?;
-        let mut matching: Vec<&HandoffRow> =
-            kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it)).collect();
-        if filter.by_time {
-            matching.sort_by_key(|it| (it.created_at, it.id));
-        }
-        Ok(filters::ordered(matching.into_iter(), filter.order, filter.skip, filter.limit))
+        Ok(filters::handoffs(&kept.handoffs, filter))
     }
 
     async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64> {
