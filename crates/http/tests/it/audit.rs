@@ -92,7 +92,7 @@ async fn insights_tell_how_handing_off_fares() {
     assert_eq!(found["workflows"][0]["workflow"], "story-pipeline");
     assert_eq!(found["weeks"].as_array().unwrap().len(), 2, "a Sunday and a Monday");
     let one = world.get("/api/v1/insights?days=1&workflow=story-pipeline").await.is(200);
-    assert_eq!(one["handoffs"], 0, "the last handoff is a day old");
+    assert_eq!(one["handoffs"], 2, "the second run is a day old");
     world.get("/api/v1/insights?days=0").await.refuses(400, "wrong_type");
     let metrics = world.get("/metrics").await;
     assert!(
