@@ -1,5 +1,5 @@
+use baton_core::names::StepId;
 use baton_core::run::{Ended, HandoffState, Party, State};
-use baton_core::workflow::StepId;
 
 use super::*;
 
