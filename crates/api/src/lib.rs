@@ -27,10 +27,12 @@ mod page;
 pub mod pipeline;
 mod problem;
 mod prompt;
+mod receiver_names;
 mod redactions;
 mod runs;
 mod status;
 mod stories;
+mod usage;
 mod word;
 mod workflows;
 
@@ -42,7 +44,9 @@ pub use crate::audit::{AuditEntry, ExportFormat, ExportWriter};
 pub use crate::blockers::BlockerDocument;
 pub use crate::checkpoints::{CheckpointDocument, LoggedEvent};
 pub use crate::checks::{CheckClaim, CheckClaimRequest, CheckReport, ObservedResult};
-pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
+pub use crate::claims::{
+    Claim, ClaimRequest, LostAttempt, NewMessage, PermissionRequest, WithdrawnPermission,
+};
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
 };
@@ -73,6 +77,7 @@ pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
+pub use crate::receiver_names::ReceiverNames;
 pub use crate::redactions::{HandoffPart, RedactedText, RedactionRequest, RedactionResult};
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
@@ -80,6 +85,9 @@ pub use crate::runs::{
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
+pub use crate::usage::{
+    AgentUsageDocument, AttemptUsageDocument, BudgetDocument, RunUsage, UsageDocument, UsageReport,
+};
 pub use crate::word::{
     AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, ModeWord, OrderWord, OutcomeWord,
     ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word,

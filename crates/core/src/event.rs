@@ -22,6 +22,7 @@ mod passed;
 mod question;
 mod run;
 mod step;
+mod usage;
 
 use serde::{Deserialize as _, Deserializer, Serialize, de};
 
@@ -43,6 +44,7 @@ pub use self::message::MessageEvent;
 pub use self::question::QuestionEvent;
 pub use self::run::RunEvent;
 pub use self::step::StepEvent;
+pub use self::usage::UsageEvent;
 
 /// One event, by its family. A body on disk does not name the family: the event's name does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,6 +63,7 @@ pub enum Event {
     Message(MessageEvent),
     Branch(BranchEvent),
     Content(ContentEvent),
+    Usage(UsageEvent),
 }
 
 impl Event {
@@ -76,7 +79,8 @@ impl Event {
             };
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
-        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent ContentEvent);
+        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent UsageEvent);
+        by_name!(ContentEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -96,6 +100,7 @@ impl Event {
             MessageEvent::NAMES,
             BranchEvent::NAMES,
             ContentEvent::NAMES,
+            UsageEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
     }
@@ -146,6 +151,7 @@ impl Event {
             Event::Message(it) => it,
             Event::Branch(it) => it,
             Event::Content(it) => it,
+            Event::Usage(it) => it,
         }
     }
 }

@@ -5,6 +5,7 @@ use baton_core::content::ContentId;
 use baton_core::decide::redact;
 use baton_core::names::FreeText;
 use baton_core::run::RunId;
+use baton_store::TextOwner;
 
 use crate::{Caller, CommandMode, CommandResult, Engine, EngineError};
 
@@ -12,14 +13,19 @@ use crate::{Caller, CommandMode, CommandResult, Engine, EngineError};
 pub const REDACTED_TEXT: &str = "[redacted]";
 
 impl Engine {
-    /// The texts among `ids` that are there: what a redaction of them would drop.
+    /// The texts among `ids` that are there and the run's own: what a redaction of them would drop.
+    /// What is shared by all runs (what is shown of agents) stays.
     pub async fn redactable(
         &self,
         run: RunId,
         ids: &[ContentId],
     ) -> Result<Vec<ContentId>, EngineError> {
         let found = self.store.contents(run, ids).await?;
-        Ok(ids.iter().copied().filter(|id| found.iter().any(|it| it.id() == *id)).collect())
+        Ok(ids
+            .iter()
+            .copied()
+            .filter(|id| found.iter().any(|it| it.id() == *id && it.owner() == TextOwner::Run))
+            .collect())
     }
 
     /// Drops texts of a run, with their nonces. Those that are not there any more are left out.

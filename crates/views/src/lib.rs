@@ -16,6 +16,7 @@ mod insights;
 mod messages;
 mod passed_gates;
 mod prompt;
+mod usage;
 
 use std::ops::Deref;
 
@@ -40,6 +41,7 @@ pub use crate::passed_gates::{GatePassage, PassedGate};
 pub use crate::prompt::{
     AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken, in_url,
 };
+pub use crate::usage::AttemptUsage;
 
 /// What one caller reads: rows and texts as a [`Reader`] has them, and the read models.
 #[derive(Clone, Copy)]

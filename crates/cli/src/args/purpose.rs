@@ -39,6 +39,7 @@ impl CliCommand {
             | CliCommand::Audit(AuditCommand::Checkpoint { .. } | AuditCommand::Redact(_))
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)
+            | CliCommand::Do(_)
             | CliCommand::Serve(_)
             | CliCommand::Runner(_)
             | CliCommand::Play { .. }

@@ -4,7 +4,7 @@
 use baton_core::document::Node;
 use baton_core::event::{
     BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, HandoffEvent,
-    MessageEvent, StepEvent,
+    MessageEvent, StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -170,7 +170,8 @@ impl EventToSend<'_> {
             | Event::Blocker(_)
             | Event::Message(_)
             | Event::Branch(_)
-            | Event::Content(_) => None,
+            | Event::Content(_)
+            | Event::Usage(_) => None,
         }
     }
 
@@ -213,6 +214,13 @@ impl EventToSend<'_> {
             Event::Content(ContentEvent::Redacted { .. }) => ("CONTENT_REDACTED", Vec::new()),
             Event::Message(MessageEvent::Posted { by, .. }) => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
+            }
+            Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
+                let tokens = ("tokens", Node::count(usage.tokens()));
+                let cost = ("microUsd", usage.micro_usd.map_or(Node::Null, Node::count));
+                let work = ("workMs", Node::count(usage.work_ms));
+                let agent = ("agent", text(agent.as_str()));
+                ("USAGE_RECORDED", vec![handoff(), agent, tokens, cost, work])
             }
             Event::Handoff(_) | Event::Question(_) | Event::Frame(_) => return None,
         })
@@ -301,6 +309,7 @@ mod tests {
             brings: None,
             held_back_until: None,
             has_lost_lease: false,
+            cast: None,
             from_portrait: None,
             to_portrait: None,
             entry: None,
@@ -407,6 +416,7 @@ mod tests {
             evidence: Vec::new(),
             warnings: Vec::new(),
             limit: Some(ReachedLimit { n: u32::MAX, most: u32::MAX }),
+            budget: None,
         };
         Event::Gate(GateEvent::Opened { handoff: HandoffNo(1), gate })
     }

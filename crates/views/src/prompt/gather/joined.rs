@@ -43,7 +43,8 @@ impl PromptInputs {
                 | Event::Blocker(_)
                 | Event::Message(_)
                 | Event::Content(_)
-                | Event::Branch(_) => {}
+                | Event::Branch(_)
+                | Event::Usage(_) => {}
             }
         }
         if !is_joined {
