@@ -491,21 +491,6 @@ impl Run {
         }
     }
 
-    fn set_baton(&mut self, branch: u16, baton: Baton) {
-        if let Some(branch) = self.branch_mut(branch) {
-            branch.baton = baton;
-        }
-    }
-
-    pub(super) fn branch_mut(&mut self, no: u16) -> Option<&mut Branch> {
-        self.branches.iter_mut().find(|it| it.no == no)
-    }
-
-    /// The branch of an open handoff.
-    pub(super) fn branch_of(&self, no: HandoffNo) -> u16 {
-        self.handoff(no).map_or(0, |it| it.branch)
-    }
-
     pub(super) fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {
         self.handoffs.iter_mut().find(|it| it.no == no)
     }

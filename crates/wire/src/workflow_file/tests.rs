@@ -34,10 +34,6 @@ fn agent(name: &str) -> AgentId {
     AgentId::parse(name).unwrap()
 }
 
-fn edge(on: Outcome, to: Target) -> Edge {
-    Edge::plain(on, to)
-}
-
 /// As one word declares it.
 fn gate(kind: GateKind, name: &str) -> EdgeGate {
     let name = name.to_owned();
@@ -74,7 +70,7 @@ fn what_may_be_left_out_has_a_value() {
         delegates: vec![],
         limits: StepLimits::default(),
         at_once: None,
-        edges: vec![edge(Outcome::Success, Target::Complete)],
+        edges: vec![Edge::plain(Outcome::Success, Target::Complete)],
     };
     assert_eq!(
         workflow,
@@ -84,7 +80,7 @@ fn what_may_be_left_out_has_a_value() {
             description: String::new(),
             hash: workflow.hash,
             profile: None,
-            start: edge(Outcome::Success, Target::Step(step_id("work"))),
+            start: Edge::plain(Outcome::Success, Target::Step(step_id("work"))),
             steps: vec![work],
             contracts: vec![],
             escalation: None,
@@ -240,7 +236,10 @@ fn every_key_is_read() {
         delegates: vec![],
         limits: StepLimits::default(),
         at_once: None,
-        edges: vec![edge(Outcome::Success, Target::Complete), Edge { is_back: true, ..back }],
+        edges: vec![
+            Edge::plain(Outcome::Success, Target::Complete),
+            Edge { is_back: true, ..back },
+        ],
     };
     let contract = Contract {
         name: "in".to_owned(),
