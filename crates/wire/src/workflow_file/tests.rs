@@ -36,8 +36,7 @@ fn agent(name: &str) -> AgentId {
 
 /// As one word declares it.
 fn gate(kind: GateKind, name: &str) -> EdgeGate {
-    let name = name.to_owned();
-    EdgeGate { kind, name, items: vec![], options: vec![], checks: vec![] }
+    EdgeGate { kind, name: name.to_owned(), items: vec![], options: vec![], checks: vec![] }
 }
 
 fn rule(field: &str, check: Check) -> ContractRule {
