@@ -163,7 +163,7 @@ fn words(words: &[&str]) -> Vec<String> {
 
 /// An edge with a contract.
 fn full_edge(on: Outcome, to: Target, profile: Option<Profile>, rounds: Option<u32>) -> Edge {
-    Edge { contract: Some("in".to_owned()), profile, rounds, ..edge(on, to) }
+    Edge { contract: Some("in".to_owned()), profile, rounds, ..Edge::plain(on, to) }
 }
 
 /// What `FULL` says about its first step.
@@ -205,13 +205,13 @@ fn full_work() -> Step {
                 checks: vec![CheckName::parse("tests").unwrap()],
                 ask_in: vec![Mode::SemiAutonomous, Mode::Supervised],
                 threshold: Some(threshold("confidence", "0.70")),
-                ..edge(Outcome::Success, Target::Step(step_id("check")))
+                ..Edge::plain(Outcome::Success, Target::Step(step_id("check")))
             },
             Edge { gate: Some(ready), ..full_edge(Outcome::Success, Target::Complete, None, None) },
             Edge {
                 ask_in: vec![Mode::Supervised],
                 threshold: Some(threshold("sure.of", "2")),
-                ..edge(Outcome::Skipped, Target::Step(step_id("check")))
+                ..Edge::plain(Outcome::Skipped, Target::Step(step_id("check")))
             },
         ],
     }
