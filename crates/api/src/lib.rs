@@ -10,6 +10,7 @@ mod blockers;
 mod checks;
 mod claims;
 mod command_result;
+mod conversation;
 mod decisions;
 mod definitions;
 mod error_pages;
@@ -25,6 +26,7 @@ pub mod pipeline;
 mod problem;
 mod prompt;
 mod runs;
+mod shared_context;
 mod status;
 mod stories;
 mod word;
@@ -40,7 +42,11 @@ pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
 };
-pub use crate::decisions::DecisionDocument;
+pub use crate::conversation::{
+    AskAnswer, AskDocument, ConversationDecision, ConversationDocument, ConversationItemDocument,
+    NewAsk,
+};
+pub use crate::decisions::{DecisionDocument, DecisionRecordDocument, NewDecision};
 pub use crate::definitions::{
     ApprovalThresholdDocument, BlockerRouteDocument, DelegateDocument, EdgeDocument,
     EdgeGateDocument, StepDocument, WorkflowDocument,
@@ -67,6 +73,7 @@ pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,
 };
+pub use crate::shared_context::{NewContext, SharedDocument};
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
 pub use crate::word::{

@@ -5,7 +5,9 @@ mod answer;
 mod archive;
 mod backup;
 mod complete;
+mod context;
 mod convert;
+mod decision;
 mod demo;
 mod doctor;
 mod evidence;
@@ -20,8 +22,10 @@ mod open;
 mod outcome;
 mod play;
 mod prompt;
+mod question;
 mod recover;
 mod run;
+mod run_log;
 mod runner;
 mod schema;
 mod serve;
@@ -111,6 +115,15 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Evidence(evidence) => {
             over_api(&cli, async |api| evidence::run(api, evidence).await).await
         }
+        CliCommand::Decision(verb) => {
+            over_api(&cli, async |api| decision::run(api, verb).await).await
+        }
+        CliCommand::Context(verb) => {
+            over_api(&cli, async |api| context::run(api, verb).await).await
+        }
+        CliCommand::Question(verb) => {
+            over_api(&cli, async |api| question::run(api, verb).await).await
+        }
         CliCommand::Archive(verb) => {
             over_api(&cli, async |api| archive::run(api, *verb).await).await
         }
@@ -144,6 +157,9 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Modify(_)
         | CliCommand::Answer(_)
         | CliCommand::Evidence(_)
+        | CliCommand::Decision(_)
+        | CliCommand::Context(_)
+        | CliCommand::Question(_)
         | CliCommand::Archive(_)
         | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)

@@ -1,5 +1,6 @@
 //! Output: tables for people, JSON for programs.
 
+mod conversation;
 mod events;
 mod graph;
 mod handoffs;
@@ -16,6 +17,7 @@ mod workflow_graph;
 mod workflows;
 
 pub(crate) use baton_core::plural::{counted, counted_as};
+pub(crate) use conversation::{conversation_item, decision, decision_line};
 pub(crate) use events::Telling;
 pub(crate) use graph::{mermaid, picture};
 pub(crate) use handoffs::{handoff_page, handoffs_table, n_offered_again};

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::acknowledgement::Acknowledgement;
+use crate::collaboration::Collaboration;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
 use crate::evidence::{CheckRun, Verdict};
@@ -58,6 +59,8 @@ pub enum Command {
         by: Option<AgentId>,
         words: FreeText,
     },
+    /// Decisions, context documents and questions between agents; nothing moves.
+    Collaborate(Collaboration),
     /// Sent by the clock, because the holder's heartbeat is overdue; or by a runner whose agent ended
     /// without a result.
     LoseLease(LoseLease),
@@ -338,6 +341,7 @@ impl Command {
             | Command::ReportChecks(_)
             | Command::Signal(_)
             | Command::Post { .. }
+            | Command::Collaborate(_)
             | Command::LoseLease(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
@@ -370,6 +374,7 @@ impl Command {
             Command::ReportChecks(_) => "report_checks",
             Command::Signal(_) => "signal",
             Command::Post { .. } => "post",
+            Command::Collaborate(it) => it.name(),
             Command::LoseLease(_) => "lose_lease",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",

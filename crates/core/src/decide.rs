@@ -28,6 +28,7 @@ mod phase;
 mod question;
 mod reject;
 mod route;
+mod shared;
 mod signal;
 mod supersede;
 mod template;
@@ -86,6 +87,8 @@ mod records_of_limits;
 mod rework_scenarios;
 #[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod shared_scenarios;
 #[cfg(test)]
 mod signal_scenarios;
 #[cfg(test)]
@@ -231,6 +234,7 @@ pub fn decide(
         Command::ReportChecks(report) => checked::report(&mut draft, report)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
+        Command::Collaborate(it) => shared::decide(&mut draft, it)?,
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;
         }

@@ -7,7 +7,9 @@
 mod blocker;
 mod branch;
 mod checks;
+mod context;
 mod counted;
+mod decision;
 mod evidence;
 mod evolve;
 mod family;
@@ -20,6 +22,7 @@ mod message;
 mod passed;
 mod question;
 mod run;
+mod shared;
 mod step;
 
 use serde::{Deserialize as _, Deserializer, Serialize, de};
@@ -30,6 +33,8 @@ use crate::run::{HandoffNo, HandoffState};
 pub use self::blocker::BlockerEvent;
 pub use self::branch::BranchEvent;
 pub use self::checks::ChecksEvent;
+pub use self::context::ContextEvent;
+pub use self::decision::DecisionEvent;
 pub use self::evidence::EvidenceEvent;
 pub use self::evolve::{evolve, replay};
 pub use self::family::{EventTexts, SentenceStyle, TextRole};
@@ -58,6 +63,8 @@ pub enum Event {
     Blocker(BlockerEvent),
     Message(MessageEvent),
     Branch(BranchEvent),
+    Decision(DecisionEvent),
+    Context(ContextEvent),
 }
 
 impl Event {
@@ -74,6 +81,7 @@ impl Event {
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
         by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent);
+        by_name!(DecisionEvent ContextEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -92,6 +100,8 @@ impl Event {
             BlockerEvent::NAMES,
             MessageEvent::NAMES,
             BranchEvent::NAMES,
+            DecisionEvent::NAMES,
+            ContextEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
     }
@@ -141,6 +151,8 @@ impl Event {
             Event::Blocker(it) => it,
             Event::Message(it) => it,
             Event::Branch(it) => it,
+            Event::Decision(it) => it,
+            Event::Context(it) => it,
         }
     }
 }

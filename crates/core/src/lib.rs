@@ -8,6 +8,7 @@ pub mod agent;
 pub mod canonical;
 pub mod checked_work;
 pub mod claims;
+pub mod collaboration;
 pub mod command;
 pub mod content;
 pub mod contract;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::checked_work::CheckedWork;
+use crate::collaboration::{ContextMark, DecisionMark, OpenAsk};
 use crate::content::ContentId;
 use crate::gate::{Gate, GateEdge, GateKind};
 use crate::hash::Hash;
@@ -74,6 +75,17 @@ pub struct Run {
     /// change the history of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub portraits: Vec<Portrait>,
+    /// The decisions of the run: number 1 comes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<DecisionMark>,
+    /// The newest version of each context document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContextMark>,
+    /// Questions of agents to agents that wait for their answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<OpenAsk>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_asks: u32,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
@@ -216,6 +228,11 @@ impl Run {
         known.map(|it| it.portrait)
     }
 
+    /// A decision by its number, which counts from 1.
+    pub fn decision(&self, no: u32) -> Option<&DecisionMark> {
+        self.decisions.get(usize::try_from(no.checked_sub(1)?).ok()?)
+    }
+
     pub fn new(
         id: RunId,
         story: StoryKey,
@@ -248,6 +265,10 @@ impl Run {
             is_merged: false,
             merge_commit: None,
             portraits: Vec::new(),
+            decisions: Vec::new(),
+            context: Vec::new(),
+            asks: Vec::new(),
+            n_asks: 0,
             n_handoffs: 0,
             started_at: now,
             moved_at: now,

@@ -8,6 +8,7 @@ mod checks;
 mod claims;
 pub(crate) mod command_result;
 mod completion;
+mod conversation;
 mod decisions;
 mod definitions;
 mod documents;
@@ -16,7 +17,9 @@ pub(crate) mod handoffs;
 pub(crate) mod inbox;
 mod messages;
 mod metrics;
+mod questions;
 pub(crate) mod runs;
+mod shared_context;
 pub(crate) mod status;
 pub(crate) mod stories;
 mod window;
@@ -48,7 +51,17 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(completion::get))
         .routes(routes!(events::list))
         .routes(routes!(messages::list, messages::post))
-        .routes(routes!(decisions::list))
+        .routes(routes!(conversation::read))
+        .routes(routes!(questions::list, questions::ask))
+        .routes(routes!(questions::get))
+        .routes(routes!(questions::answer))
+        .routes(routes!(decisions::list, decisions::record))
+        .routes(routes!(decisions::get))
+        .routes(routes!(decisions::supersede))
+        .routes(routes!(decisions::lock))
+        .routes(routes!(shared_context::list))
+        .routes(routes!(shared_context::get, shared_context::set))
+        .routes(routes!(shared_context::history))
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))

@@ -73,9 +73,9 @@ use baton_files::{Dir, FileMode};
 use baton_store::{
     Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, OutboxRow,
-    Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreResult,
-    StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault,
-    refuse_nul, story_texts,
+    Position, RunFilter, RunRef, RunRow, RunSchedule, SharedEvents, Statistics, Store, StoreCheck,
+    StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow,
+    WriteFault, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -290,6 +290,19 @@ impl Store for SqliteStore {
     async fn events(&self, filter: &EventFilter) -> StoreResult<Vec<StoredEvent>> {
         let filter = filter.clone();
         self.readers.read(move |it| events::list(it, &filter)).await
+    }
+
+    async fn events_before(
+        &self,
+        run: RunId,
+        before: Position,
+        limit: u32,
+    ) -> StoreResult<Vec<StoredEvent>> {
+        self.readers.read(move |it| events::before(it, run, before, limit)).await
+    }
+
+    async fn shared_events(&self, run: RunId, of: SharedEvents) -> StoreResult<Vec<StoredEvent>> {
+        self.readers.read(move |it| events::shared(it, run, of)).await
     }
 
     async fn last_position(&self) -> StoreResult<Position> {

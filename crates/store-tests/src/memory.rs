@@ -24,9 +24,9 @@ use uuid::Uuid;
 use baton_store::{
     Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, Order,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
-    StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow,
-    TimerKind, TimerRow, refuse_nul, story_texts,
+    OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, SharedEvents, Statistics, Store,
+    StoreCheck, StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter,
+    StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -163,6 +163,23 @@ impl Store for MemoryStore {
         let kept = self.open()?;
         let matching = kept.events.iter().filter(|it| filters::has_event(filter, it));
         Ok(filters::page(matching, filter.limit))
+    }
+
+    async fn events_before(
+        &self,
+        run: RunId,
+        before: Position,
+        limit: u32,
+    ) -> StoreResult<Vec<StoredEvent>> {
+        let kept = self.open()?;
+        let is_it = |it: &&StoredEvent| it.run == run && it.position < before;
+        Ok(filters::page(kept.events.iter().rev().filter(is_it), limit))
+    }
+
+    async fn shared_events(&self, run: RunId, of: SharedEvents) -> StoreResult<Vec<StoredEvent>> {
+        let kept = self.open()?;
+        let is_it = |it: &&StoredEvent| it.run == run && of.names().contains(&it.name.as_str());
+        Ok(filters::page(kept.events.iter().filter(is_it), 0))
     }
 
     async fn last_position(&self) -> StoreResult<Position> {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use baton_core::agent::Agent;
+use baton_core::content::ContentId;
 use baton_core::names::AgentId;
 use baton_core::run::{HandoffNo, Portrait, Run};
 use baton_engine::{Catalog, EngineError};
@@ -15,6 +16,7 @@ pub struct Cast {
     catalog: Arc<Catalog>,
     /// In the order in which the run recorded them.
     portraits: Vec<(HandoffNo, Agent)>,
+    by_content: Vec<(ContentId, Agent)>,
     /// Agents whose portrait is damaged, and since which handoff.
     damaged: Vec<(HandoffNo, AgentId)>,
 }
@@ -32,6 +34,13 @@ impl Cast {
         self.damaged.iter().any(|(since, agent)| agent == id && *since <= no)
     }
 
+    /// An agent as a portrait of the run shows it; else as it is shown today.
+    pub fn by_portrait(&self, id: &AgentId, portrait: Option<ContentId>) -> Agent {
+        let known = |it: &&(ContentId, Agent)| Some(it.0) == portrait && it.1.id == *id;
+        let found = self.by_content.iter().find(known).map(|(_, agent)| agent.clone());
+        found.unwrap_or_else(|| self.today(id))
+    }
+
     /// An agent as it is now.
     pub fn today(&self, id: &AgentId) -> Agent {
         match self.catalog.agents().find(id) {
@@ -46,11 +55,13 @@ impl Views<'_> {
         let texts = self.texts(run.id, run.portraits.iter().map(|it| it.portrait)).await?;
         let read = |it: &Portrait| {
             let document = json::parse(texts.get(it.portrait).whole()?).ok()?;
-            Some((it.since, Agent::of_portrait(it.agent.clone(), &document)))
+            Some((it.since, it.portrait, Agent::of_portrait(it.agent.clone(), &document)))
         };
-        let portraits = run.portraits.iter().filter_map(read).collect();
+        let read: Vec<_> = run.portraits.iter().filter_map(read).collect();
+        let by_content = read.iter().map(|(_, id, agent)| (*id, agent.clone())).collect();
+        let portraits = read.into_iter().map(|(since, _, agent)| (since, agent)).collect();
         let damaged = run.portraits.iter().filter(|it| texts.get(it.portrait).is_damaged());
         let damaged = damaged.map(|it| (it.since, it.agent.clone())).collect();
-        Ok(Cast { catalog: self.0.catalog(), portraits, damaged })
+        Ok(Cast { catalog: self.0.catalog(), portraits, by_content, damaged })
     }
 }

@@ -1,6 +1,9 @@
 //! Which commands only read: they write nothing before the data is known to be sound.
 
-use crate::args::{CliCommand, HandoffCommand, RunCommand, StoryCommand, WorkflowCommand};
+use crate::args::{
+    CliCommand, ContextCommand, DecisionCommand, HandoffCommand, QuestionCommand, RunCommand,
+    StoryCommand, WorkflowCommand,
+};
 use crate::session::Purpose;
 
 impl CliCommand {
@@ -13,7 +16,12 @@ impl CliCommand {
             | CliCommand::Watch(_)
             | CliCommand::Open(_)
             | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
-            | CliCommand::Run(RunCommand::List { .. } | RunCommand::Show { .. })
+            | CliCommand::Run(
+                RunCommand::List { .. } | RunCommand::Show { .. } | RunCommand::Log { .. },
+            )
+            | CliCommand::Decision(DecisionCommand::List { .. } | DecisionCommand::Show { .. })
+            | CliCommand::Context(ContextCommand::List { .. } | ContextCommand::History { .. })
+            | CliCommand::Question(QuestionCommand::List { .. })
             | CliCommand::Workflow(WorkflowCommand::Diff { .. })
             | CliCommand::Handoff(
                 HandoffCommand::List(_) | HandoffCommand::Show(_) | HandoffCommand::Template(_),
@@ -30,6 +38,9 @@ impl CliCommand {
             | CliCommand::Modify(_)
             | CliCommand::Answer(_)
             | CliCommand::Evidence(_)
+            | CliCommand::Decision(_)
+            | CliCommand::Context(_)
+            | CliCommand::Question(_)
             | CliCommand::Archive(_)
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)

@@ -6,6 +6,7 @@ use super::draft::Draft;
 use super::fork;
 use super::gate::open_gate_from;
 use super::limit;
+use super::shared;
 use crate::content::ContentId;
 use crate::detour::Detour;
 use crate::event::{BlockerEvent, Created, HandoffEvent, RunEvent, StepEntry};
@@ -121,6 +122,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         }
     };
     let warnings = offer.warning_words();
+    let (package, sender) = (offer.package, offer.from.agent.clone());
     let from_portrait = draft.portray(&offer.from.agent, handoff);
     let to_portrait = match offer.to.agent == offer.from.agent {
         true => None,
@@ -159,6 +161,10 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         lost_output: offer.lost_output,
         tree: offer.tree,
     }));
+    if let Some(package) = package {
+        let stated = draft.take_stated(package);
+        shared::state(draft, handoff, &sender, package, &stated);
+    }
     if let Some(detour) = offer.detour {
         draft.emit(BlockerEvent::Routed { handoff, detour: *detour });
     }

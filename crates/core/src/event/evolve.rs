@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
-    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
+    LeaseEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
 };
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
@@ -71,7 +71,9 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::Checks(ChecksEvent::Requested { handoff, work }) => run.await_checks(*handoff, work),
         Event::Blocker(event) => run.on_blocker(event),
-        Event::Message(MessageEvent::Posted { .. }) => {}
+        Event::Message(event) => run.on_message(event),
+        Event::Decision(event) => run.on_decision(event),
+        Event::Context(event) => run.on_context(event, at),
         Event::Branch(event) => run.on_branch(event),
     }
 }
@@ -143,6 +145,7 @@ impl Run {
                 self.grant(*handoff, *n_extra);
                 self.count_anew(self.branch_of(*handoff), resets);
                 self.open_declared(*handoff, answer);
+                self.answer_decisions(*handoff);
             }
             GateEvent::Passed { edge, on, branch, .. } => {
                 if let Some(on) = *on {
@@ -447,6 +450,7 @@ impl Run {
         self.handoffs.clear();
         self.frames.clear();
         self.blockers.clear();
+        self.asks.clear();
         self.forget_handoffs();
         let passed = self.branches.first_mut().and_then(|it| it.passed.take());
         self.branches = vec![Branch::trunk(Baton::Done, passed)];

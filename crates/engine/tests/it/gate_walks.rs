@@ -250,6 +250,7 @@ impl<'a> Walk<'a> {
             | Command::Release(_)
             | Command::Signal(_)
             | Command::Post { .. }
+            | Command::Collaborate(_)
             | Command::LoseLease(_)
             | Command::ClaimChecks(_)
             | Command::ReportChecks(_)

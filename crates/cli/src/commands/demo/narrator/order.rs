@@ -23,6 +23,9 @@ pub(in crate::commands::demo) fn in_reading_order<T>(
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Message(_)
+            | Event::Decision(_)
+            | Event::Context(_)
             | Event::Blocker(_) => None,
         };
         let place = said_by.and_then(|by| end_of_turn(&ordered, by, &event_of));
@@ -77,7 +80,8 @@ mod tests {
 
     fn says(name: &str) -> (String, Event) {
         let text = serde_json::from_str::<ContentId>(&format!("\"{}\"", "0".repeat(64))).unwrap();
-        let event = Event::Message(MessageEvent::Posted { by: Some(agent(name)), text });
+        let event =
+            Event::Message(MessageEvent::Posted { by: Some(agent(name)), text, portrait: None });
         (format!("{name} says"), event)
     }
 
