@@ -93,7 +93,6 @@ impl DecisionText {
             ("subject", optional(&self.subject)),
             ("alternatives", Node::List(self.alternatives.iter().map(Node::text).collect())),
         ]))
-        .to_string()
     }
 
     /// As it was stored.

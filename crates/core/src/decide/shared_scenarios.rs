@@ -60,11 +60,11 @@ fn deciding(decisions: &[(&str, &str)]) -> Node {
 }
 
 fn recorded(tester: &Tester) -> Vec<Vec<u32>> {
-    let of = |(event, _): &(Event, _)| match event {
-        Event::Decision(DecisionEvent::Recorded { decisions, .. }) => {
-            Some(decisions.iter().map(|it| it.no).collect())
-        }
-        _other => None,
+    let of = |(event, _): &(Event, _)| {
+        let Event::Decision(DecisionEvent::Recorded { decisions, .. }) = event else {
+            return None;
+        };
+        Some(decisions.iter().map(|it| it.no).collect())
     };
     tester.log().iter().filter_map(of).collect()
 }

@@ -37,10 +37,7 @@ pub(super) fn has_part(name: &str) -> bool {
 /// The texts that are shown.
 pub(super) fn texts_of(event: &Event) -> impl Iterator<Item = ContentId> {
     let texts = event.texts();
-    let package = match event {
-        Event::Decision(_) => texts.package,
-        _other => None,
-    };
+    let package = texts.package.filter(|_| matches!(event, Event::Decision(_)));
     texts.words.into_iter().chain(package)
 }
 
@@ -54,11 +51,10 @@ pub(super) struct Scene<'a> {
 impl Scene<'_> {
     pub(super) fn item(&self, part: FoundPart) -> ConversationItem {
         let FoundPart { stored, event } = part;
-        let words = match &event {
-            // The text is a document: the decision itself is shown.
-            Event::Decision(DecisionEvent::Recorded { .. }) | Event::Context(_) => None,
-            _other => event.texts().words,
-        };
+        // The text of a decision is a document: what it says is shown.
+        let is_document =
+            matches!(event, Event::Decision(DecisionEvent::Recorded { .. }) | Event::Context(_));
+        let words = event.texts().words.filter(|_| !is_document);
         let text = words.and_then(|it| self.texts.get(it).whole());
         let (text, tools) = folded(text);
         let item = ConversationItem {
@@ -76,25 +72,28 @@ impl Scene<'_> {
             decisions: Vec::new(),
             ask: None,
         };
-        match event {
-            Event::Message(event) => self.message(item, &event),
-            Event::Handoff(HandoffEvent::Created(created)) => self.handoff(item, &created),
-            Event::Question(QuestionEvent::Answered { .. }) => {
-                ConversationItem { kind: ConversationKind::Reply, ..item }
-            }
-            Event::Decision(event) => self.decision(item, &event),
-            Event::Gate(GateEvent::Answered { answer, .. }) => {
-                let line = format!("{} answers: {}", item.principal, answer.name());
-                ConversationItem { kind: ConversationKind::Answer, line: Some(line), ..item }
-            }
-            Event::Context(ContextEvent::Changed { key, version, by, .. }) => {
-                let agent = AgentId::parse(&by).ok().map(|it| self.cast.today(&it));
-                let line = format!("{by} changes the context `{key}` to version {version}");
-                let kind = ConversationKind::Context;
-                ConversationItem { kind, agent, line: Some(line), ..item }
-            }
-            _other => item,
+        if let Event::Message(event) = &event {
+            return self.message(item, event);
         }
+        if let Event::Handoff(HandoffEvent::Created(created)) = &event {
+            return self.handoff(item, created);
+        }
+        if let Event::Question(QuestionEvent::Answered { .. }) = &event {
+            return ConversationItem { kind: ConversationKind::Reply, ..item };
+        }
+        if let Event::Decision(event) = &event {
+            return self.decision(item, event);
+        }
+        if let Event::Gate(GateEvent::Answered { answer, .. }) = &event {
+            let line = Some(format!("{} answers: {}", item.principal, answer.name()));
+            return ConversationItem { kind: ConversationKind::Answer, line, ..item };
+        }
+        if let Event::Context(ContextEvent::Changed { key, version, by, .. }) = &event {
+            let agent = AgentId::parse(by).ok().map(|it| self.cast.today(&it));
+            let line = Some(format!("{by} changes the context `{key}` to version {version}"));
+            return ConversationItem { kind: ConversationKind::Context, agent, line, ..item };
+        }
+        item
     }
 
     fn message(&self, item: ConversationItem, event: &MessageEvent) -> ConversationItem {
