@@ -211,7 +211,7 @@ impl Principal {
         stored("a principal", name).map(Self)
     }
 
-    /// A name from a caller; see [`StoryKey::typed`]. Baton's own parts have names that nobody else
+    /// A name from a caller; see [`StoryKey::typed`]. Baton's own parts have names that no caller
     /// may use.
     pub fn typed(text: &str) -> Result<Self, NameError> {
         let name = normal("a principal", text)?;

@@ -1,4 +1,4 @@
-//! Runs of a workflow that nobody works on: the rules decide as they do for real ones, and outcomes
+//! Runs of a workflow without agents: the rules decide as they do for real ones, and outcomes
 //! come from a script, or by chance from a seed. The same seed gives the same runs.
 
 mod dice;

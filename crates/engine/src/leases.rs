@@ -345,7 +345,7 @@ mod tests {
         let in_hand = leases.take_due(later);
         assert_eq!(in_hand.due.len(), 1);
         assert_eq!(leases.hear(RUN, NO, 1, later), HeartbeatResult::TooLate);
-        assert_eq!(n_due(&leases, later), 0, "nobody else takes it meanwhile");
+        assert_eq!(n_due(&leases, later), 0, "no other caller takes it meanwhile");
         // The handler was cancelled half-way.
         drop(in_hand);
         assert_eq!(n_due(&leases, later), 1);

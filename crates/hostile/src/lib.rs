@@ -1,7 +1,7 @@
 //! Worst-case documents: texts that are made to cost a reader, a rule or a printer more than their
 //! size. Tests hold every one of them to linear time, and `cargo xtask bench hostile` sends them.
 //!
-//! A pattern belongs here once somebody has thought of it, whether or not it ever did harm.
+//! A pattern belongs here once it is known, whether or not it ever did harm.
 
 mod cpu;
 mod documents;

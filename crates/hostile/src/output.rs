@@ -1,4 +1,4 @@
-//! Patterns for whoever looks for handoffs in what an agent printed.
+//! Patterns for `extract`, which looks for handoffs in what an agent printed.
 
 use crate::{Pattern, PatternTarget, repeat, series};
 

@@ -24,7 +24,7 @@ pub(crate) struct GrowthOptions {
     /// [default: a temporary one]
     #[arg(long)]
     dir: Option<PathBuf>,
-    /// For how many seconds the server is watched while nobody asks it anything
+    /// For how many seconds the server is watched without requests
     #[arg(long, default_value_t = 10)]
     idle: u64,
 }

@@ -89,7 +89,7 @@ pub(crate) async fn run(options: &LeasesOptions) -> Result<()> {
         busy.share * 100.0,
         (busy.share - idle.share) * 100.0,
     );
-    println!("\nCPU is of one core, all threads of the process, whoever says it included.\n");
+    println!("\nCPU is of one core, all threads of the process, the heartbeats included.\n");
     println!("| died | noticed after the lease ended: p50 ms | max ms | lost of those alive |");
     println!("|---|---|---|---|");
     let ms = |it: Option<&Duration>| it.map_or(0.0, |it| it.as_secs_f64() * 1000.0);
@@ -208,7 +208,7 @@ async fn take_turns(
             let holder = holders[turn % holders.len()];
             if says == Says::Alive {
                 let heard = engine.heartbeat(&caller, &first(holder.run), holder.fence).await;
-                until.insert(holder.run, heard.context("somebody alive was not heard")?);
+                until.insert(holder.run, heard.context("a live holder was not heard")?);
             }
         }
         n_turns = n_due;
@@ -238,11 +238,11 @@ async fn deaths(
             alive.push(*holder);
         }
     }
-    let last = dying.values().max().context("nobody dies")?;
+    let last = dying.values().max().context("no holder dies")?;
     let lasting = Duration::try_from(last.duration_since(SystemClock.now()))?;
     let noticed = tokio::spawn(notice(engine.clone(), dying, after));
     pace(engine, &alive, every, lasting + Duration::from_secs(2), Says::Alive).await?;
-    ensure!(noticed.is_finished(), "somebody who died was not noticed");
+    ensure!(noticed.is_finished(), "a dead holder was not noticed");
     noticed.await?
 }
 
@@ -254,7 +254,7 @@ async fn notice(engine: Arc<Engine>, mut dying: Until, after: Position) -> Resul
         if event.name != "lease.lost" {
             continue;
         }
-        let until = dying.remove(&event.run).context("somebody alive was lost")?;
+        let until = dying.remove(&event.run).context("a live holder was lost")?;
         late.push(Duration::try_from(SystemClock.now().duration_since(until))?);
     }
     late.sort_unstable();

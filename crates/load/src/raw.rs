@@ -153,7 +153,7 @@ fn apply(
 
 impl CommandReader {
     fn into_command(self, connection: &Connection, runs: &HashMap<i64, Run>) -> Result<RawCommand> {
-        let run = runs.get(&self.run).context("a run that nobody began")?;
+        let run = runs.get(&self.run).context("a run that was never begun")?;
         let agent = run.current_agent().map_or(Value::Null, |it| text(it.as_str()));
         let baton = text(run.baton().name());
         let (moved_at, state) = (Value::Integer(self.at), text(&event::encode_run(run)));

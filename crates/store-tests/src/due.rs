@@ -1,4 +1,4 @@
-//! When runs have to be looked at: told by appends only where it became earlier, put off by who looked.
+//! When runs have to be looked at: written by appends only where it became earlier, put off by the sweep that looked.
 
 use baton_core::run::{HandoffNo, RunStatus};
 use baton_store::{

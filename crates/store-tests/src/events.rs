@@ -122,7 +122,7 @@ pub async fn what_is_shared_is_found_among_other_events(store: &dyn Store) {
     assert_eq!(other, []);
 }
 
-/// Three tales, told a sentence at a time in turn.
+/// Three runs, an event of each in turn.
 async fn interleaved(store: &dyn Store) {
     let tales: Vec<_> = (1..=3).map(|n| tale(n, &format!("s-{n}"))).collect();
     for index in 0..tales[0].len() {

@@ -54,7 +54,7 @@ pub async fn runs_are_filtered(store: &dyn Store) {
     check(RunFilter { story: Some(story_key("s-1")), after: 2, ..newest() }, &[1]).await;
 }
 
-/// What waits for somebody's word is listed from the append that says so to the one that says no.
+/// A run that waits for a person is listed from the append that opens the gate to the one that closes it.
 pub async fn waiting_runs_are_listed(store: &dyn Store) {
     let check = async |filter: RunFilter, expected: &[u64]| {
         let rows = store.runs(&filter).await.unwrap();

@@ -1,4 +1,4 @@
-//! What waits to be told to the world outside, and how far each projector has read.
+//! Notifications that wait to be sent, and how far each projector has read.
 
 use baton_store::{Append, OutboxRow, Position, Store};
 

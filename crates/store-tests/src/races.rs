@@ -1,4 +1,4 @@
-//! Many at once: what must happen once happens once, and nobody spoils it for the others.
+//! Many at once: what must happen once happens once, and a loser changes nothing for the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

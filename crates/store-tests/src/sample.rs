@@ -160,7 +160,7 @@ pub fn complete(before: &Append, no: u32) -> Append {
     next
 }
 
-/// Marks a handoff that nobody has moved, in whatever state it is.
+/// Marks a handoff that has not moved, in whatever state it is.
 pub fn mark_stale(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
     let mut next =

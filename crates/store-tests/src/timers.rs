@@ -110,7 +110,7 @@ pub async fn putting_off_is_no_event_and_changes_no_run(store: &dyn Store) {
     assert_eq!(store.last_position().await.unwrap(), last);
     assert_eq!(store.run(&RunRef::Number(1)).await.unwrap(), row);
     assert_ne!(last, Position::START);
-    // Whoever read the run before can still append to it.
+    // A caller that read the run before can still append to it.
     let mut next = complete(&held, 1);
     next.timers = vec![TimerChange::Clear { no: HandoffNo(1) }];
     put(store, &next).await;

@@ -178,7 +178,7 @@ impl Views<'_> {
         let gates = self.gate_record(run).await?;
         let mut records = self.decision_records(&row.run).await?;
         let mut decided = Vec::new();
-        let mut told = HashSet::new();
+        let mut listed = HashSet::new();
         for package in standing(&rows, &gates) {
             let texts = self.whole_texts(run, [package.id]).await?;
             let Some(document) = texts.content(package.id).and_then(stored::package) else {
@@ -186,7 +186,7 @@ impl Views<'_> {
             };
             for (index, decision) in (0..).zip(document.view().decisions) {
                 if decision.is_open()
-                    || !told.insert((decision.id.clone(), decision.decision.clone()))
+                    || !listed.insert((decision.id.clone(), decision.decision.clone()))
                 {
                     continue;
                 }
@@ -244,9 +244,9 @@ impl Views<'_> {
 /// The decisions of a package that are made, and that no earlier package has.
 pub(crate) fn decisions_in(
     decisions: Vec<ReportedDecision>,
-    told: &mut HashSet<(Option<String>, String)>,
+    listed: &mut HashSet<(Option<String>, String)>,
 ) -> Vec<ReportedDecision> {
     let mut made = decisions;
-    made.retain(|it| !it.is_open() && told.insert((it.id.clone(), it.decision.clone())));
+    made.retain(|it| !it.is_open() && listed.insert((it.id.clone(), it.decision.clone())));
     made
 }

@@ -25,7 +25,7 @@ use self::narrator::Narrator;
 use self::programs::{git, sh};
 use self::story::{DemoStory, Promises, STORIES};
 use self::viewer::Viewer;
-use super::stop::told_to_stop;
+use super::stop::stop_signal;
 use crate::args::Demo;
 use crate::data::verify_project;
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ use crate::project::Project;
 use crate::show;
 
 pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
-    let stop = told_to_stop();
+    let stop = stop_signal();
     tokio::pin!(stop);
     let mut crew = Crew::new(project::make().await?, demo.listen);
     let played = tokio::select! {

@@ -6,7 +6,7 @@ use baton_core::names::AgentId;
 use baton_runner::{Runner, RunnerMode, RunnerStatus, status};
 use serde_json::json;
 
-use super::stop::{input_ends, told_to_stop};
+use super::stop::{input_ends, stop_signal};
 use crate::api::{DataHolder, RemoteServer, holder};
 use crate::args::{Cli, RunnerArgs, RunnerCommand};
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
     show::note(&format!("running agents for {url}"));
     let mode = if args.once { RunnerMode::Once } else { RunnerMode::Forever };
     tokio::select! {
-        () = runner.run(mode, told_to_stop()) => {}
+        () = runner.run(mode, stop_signal()) => {}
         // The server is gone as well: agents are ended at once, and their leases with them.
         () = input_ends(), if args.until_input_ends => {}
     }

@@ -10,7 +10,7 @@ use baton_store::StoreError;
 use baton_views::Archivist;
 use tokio::sync::oneshot;
 
-use super::stop::{input_ends, told_to_stop};
+use super::stop::{input_ends, stop_signal};
 use crate::api::lock;
 use crate::args::{Cli, Serve};
 use crate::failure::Failure;
@@ -37,10 +37,10 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 }
 
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
-    let (told, is_child) = (told_to_stop(), serve.until_input_ends);
+    let (stop, is_child) = (stop_signal(), serve.until_input_ends);
     let stop = async move {
         tokio::select! {
-            () = told => {}
+            () = stop => {}
             () = input_ends(), if is_child => {}
         }
     };
@@ -81,7 +81,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     served.map_err(|error| Failure::io("serve", error))
 }
 
-/// Runs agents until the server is told to stop, where the project names any, as soon as the user trusts
+/// Runs agents until the server stops, where the project names any, as soon as the user trusts
 /// them.
 async fn run_agents(
     session: &Session,

@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 
 /// Ctrl-C, or the signal of a service manager. Signals are caught from this call on, not only once
 /// the future is awaited: a server that reports itself ready can be stopped at once.
-pub(super) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
+pub(super) fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
     let interrupt = signal(SignalKind::interrupt());
     let terminate = signal(SignalKind::terminate());
     async {

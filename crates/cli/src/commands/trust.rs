@@ -62,7 +62,7 @@ fn show_change(change: &TrustChange) {
     }
 }
 
-/// Asks on a terminal; elsewhere nobody could answer.
+/// Asks on a terminal; without one there is no way to answer.
 fn is_allowed() -> Result<bool, Failure> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use self::spinner::Spinner;
-use super::stop::told_to_stop;
+use super::stop::stop_signal;
 use crate::api::{Api, Ask, Events, ReceivedEvent, warn_not_ready};
 use crate::args::{Cli, Watch};
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub(crate) async fn run(cli: &Cli, args: &Watch) -> Result<(), Failure> {
     let api = Api::served(cli).await?;
     tokio::select! {
         followed = follow(cli, api, args) => followed,
-        () = told_to_stop() => Ok(()),
+        () = stop_signal() => Ok(()),
     }
 }
 
@@ -91,7 +91,7 @@ struct EventWatcher {
     /// The last event id received.
     last: Option<String>,
     /// The last position printed, per run and for all others.
-    told: HashMap<Uuid, u64>,
+    printed_to: HashMap<Uuid, u64>,
     start: u64,
     times: TimeFormat,
     /// The names of agents, for events that are about no handoff.
@@ -124,7 +124,7 @@ impl EventWatcher {
             run,
             format,
             last: args.all.then(|| BEGINNING.to_owned()),
-            told: HashMap::new(),
+            printed_to: HashMap::new(),
             start: 0,
             times: TimeFormat::local(),
             names: HashMap::new(),
@@ -179,7 +179,7 @@ impl EventWatcher {
         }
         if matches!(heard.name.as_str(), "snapshot" | "reset") {
             self.start = position.unwrap_or(self.start);
-            self.told.clear();
+            self.printed_to.clear();
         }
         if heard.name == "reset" {
             show::note("the server does not know how far this has come; it goes on from now");
@@ -189,7 +189,7 @@ impl EventWatcher {
             match self.tell(api, about, upto).await {
                 // After a lost connection, the new one is asked for the events not printed yet.
                 Err(Failure::Server { .. }) => return Ok(None),
-                told => told?,
+                page => page?,
             }
         }
         self.remember(heard);
@@ -211,7 +211,7 @@ impl EventWatcher {
     /// Prints the events of a run that were not printed yet, up to this one.
     async fn tell(&mut self, api: &Api, about: &About, upto: u64) -> Result<(), Failure> {
         let run = about.run_id;
-        let mut after = *self.told.get(&run).unwrap_or(&self.start);
+        let mut after = *self.printed_to.get(&run).unwrap_or(&self.start);
         let name = run.to_string();
         let story = show::mark(&show::visible(&about.story_id));
         while after < upto {
@@ -221,7 +221,7 @@ impl EventWatcher {
                 let words = words(api, &name, it, &self.names).await?;
                 let time = show::dim(&self.times.clock(it.at));
                 show::answer(&format!("{time} {story}  {words}"));
-                self.told.insert(run, it.position);
+                self.printed_to.insert(run, it.position);
             }
             after = page.items.last().map_or(upto, |it| it.position);
         }

@@ -146,7 +146,7 @@ fn make(project: &Project, asked: &args::NewWorkflow) -> Result<(), Failure> {
     let plan = new::plan(asked)?;
     let text = plan.text();
     let name = plan.name.as_str();
-    // What it would be refused for is told before there is a file.
+    // A refusal comes before the file is written.
     parsed(Path::new("the new workflow"), workflow_file::parse_file(name, &text))?;
     let folder = project.dir.make_dirs(format!("{FOLDER}/workflows"), FileMode::Shared)?;
     let file = format!("{name}.yaml");

@@ -153,7 +153,7 @@ mod tests {
         catalog.workflow(&name).ok().map(|it| it.workflow.title.clone())
     }
 
-    /// Half of a workflow that rests cannot be told from a whole one: it is used, and only until the
+    /// Half of a workflow that rests cannot be distinguished from a whole one: it is used, and only until the
     /// rest of it is written.
     #[test]
     fn a_file_that_rests_half_written_while_a_server_starts_counts_until_it_is_whole() {

@@ -191,7 +191,7 @@ fn playing(mut command: Command) -> (Playing, std::io::Lines<BufReader<ChildStdo
 }
 
 #[test]
-fn a_demo_that_is_told_to_stop_leaves_no_process_behind() {
+fn a_demo_that_is_stop_signal_leaves_no_process_behind() {
     let stage = Stage::new();
     let (mut child, mut lines) = playing(stage.command(&["--yes", "--pace", "300"]));
     let page = until_line(&mut lines, "the page");

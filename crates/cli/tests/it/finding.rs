@@ -78,7 +78,7 @@ fn a_command_never_goes_to_the_server_of_another_project() {
 }
 
 #[test]
-fn a_server_that_is_told_to_stop_exits_cleanly_and_the_next_command_works_alone() {
+fn a_server_that_is_stop_signal_exits_cleanly_and_the_next_command_works_alone() {
     let project = Project::started();
     let server = project.serves();
     let url = server.url.clone();

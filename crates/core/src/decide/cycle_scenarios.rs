@@ -73,7 +73,7 @@ fn turns(tester: &mut Tester) -> u32 {
             return n + 1;
         }
     }
-    panic!("nobody is asked");
+    panic!("no person is asked");
 }
 
 pub(super) fn gate(tester: &Tester) -> (u32, &Gate) {

@@ -264,8 +264,8 @@ fn a_file_that_is_not_there_is_refused_in_strict_and_told_in_lenient() {
     let refusal = seen(FileFact::Missing).tries(&hand(Profile::Strict)).unwrap_err();
     let Refusal::Contract { problems, .. } = &refusal else { panic!("{refusal:?}") };
     assert_eq!((refusal.code(), problems[0].rule.as_str()), ("lint", "artifact_missing"));
-    let told = seen(FileFact::Missing).does(&hand(Profile::Lenient)).done.warnings;
-    assert_eq!(told[0].rule, "artifact_missing");
+    let warnings = seen(FileFact::Missing).does(&hand(Profile::Lenient)).done.warnings;
+    assert_eq!(warnings[0].rule, "artifact_missing");
     let there = FileFact::File { n_lines: None, sha256: None };
     assert_eq!(seen(there).does(&hand(Profile::Strict)).done.warnings, []);
     assert_eq!(
@@ -315,8 +315,8 @@ fn a_receiver_is_told_which_checks_failed() {
     let poor = Node::map([("handoff", Node::map([("from", agent("a")), ("to", agent("b"))]))]);
     let understood = Node::map([("task", Node::text("Plan the login"))]);
     let document = Node::map([("received", Node::Bool(true)), ("understood", understood)]);
-    let told = Tester::started().does(&acknowledge(document, &poor)).done.warnings;
-    let paths: Vec<&str> = told.iter().map(|it| it.path.as_str()).collect();
+    let warnings = Tester::started().does(&acknowledge(document, &poor)).done.warnings;
+    let paths: Vec<&str> = warnings.iter().map(|it| it.path.as_str()).collect();
     assert_eq!(paths, ["received-summary", "received-deliverable"]);
     // What the receiver misses is not recorded as there, and has to be answered first.
     let partial = Node::map([
@@ -355,6 +355,6 @@ fn an_error_is_handed_over_with_what_its_contract_misses() {
     let error = Node::map([("message", Node::text("no disk")), ("type", Node::text("IoError"))]);
     let document = Node::map([("error", error)]);
     let decision = tester.does(&Command::Create(create("analyst", "orchestrator", document)));
-    let told = &super::scenarios::created(&decision).warnings;
-    assert!(told.iter().any(|it| it.contains("error.suggested_action")), "{told:?}");
+    let warnings = &super::scenarios::created(&decision).warnings;
+    assert!(warnings.iter().any(|it| it.contains("error.suggested_action")), "{warnings:?}");
 }

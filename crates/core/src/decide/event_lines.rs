@@ -13,7 +13,7 @@ use crate::names::StepId;
 use crate::run::{EdgeKey, HandoffNo, Party};
 
 /// One event; of a new handoff and a new gate, everything that it records.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the others are told by their name")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others are printed by their name")]
 pub(super) fn line(table: &mut String, tester: &Tester, event: &Event) {
     let name = event.name();
     let _ = match event {
@@ -112,7 +112,7 @@ fn gate(tester: &Tester, it: &Gate) -> String {
 }
 
 /// What the caller gets back.
-pub(super) fn told(table: &mut String, decision: &Decision) {
+pub(super) fn push_events(table: &mut String, decision: &Decision) {
     let done = &decision.done;
     let name = |name: &str, no: Option<HandoffNo>| no.map(|no| format!("{name} {no}"));
     let warnings: Vec<String> =

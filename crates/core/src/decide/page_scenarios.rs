@@ -319,7 +319,7 @@ fn the_fourth_question_about_a_handoff_is_a_persons() {
     let (row, gate) = tester.run.gate().unwrap();
     assert_eq!((gate.cause.name(), gate.choices()), ("questions", &["answer", "abort"][..]));
     let no = row.no.0;
-    for command in [reject(3, "Nobody answers"), cancel(3), reply(3, "Guess")] {
+    for command in [reject(3, "No answer came"), cancel(3), reply(3, "Guess")] {
         assert_eq!(tester.tries(&command).unwrap_err().code(), "gate_open", "{command:?}");
     }
     tester.does(&says(no, Answer::Reply, "PostgreSQL"));
@@ -391,8 +391,8 @@ fn nobody_delegates_for_ever_or_to_themselves() {
         let odd = way(Way::Delegation, create(from, to, task("A part")));
         assert_eq!(tester.tries(&odd).unwrap_err().code(), "not_an_edge", "{to}");
     }
-    let nobody = way(Way::Delegation, create(from, "nobody", task("A part")));
-    assert_eq!(tester.tries(&nobody).unwrap_err().code(), "unknown_agent");
+    let unknown = way(Way::Delegation, create(from, "nobody", task("A part")));
+    assert_eq!(tester.tries(&unknown).unwrap_err().code(), "unknown_agent");
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn a_step_that_is_passed_over_into_a_gate_stops_there_all_the_same() {
     tester.hands("analyst", "implementer", plan());
     tester.does(&skip());
     let (row, gate) = tester.run.gate().unwrap();
-    assert!(!gate.choices().contains(&"question"), "nobody could be asked back");
+    assert!(!gate.choices().contains(&"question"), "there is no sender to ask");
     let no = row.no.0;
     tester.does(&record(no, "lint", Verdict::Passed));
     check(&tester, expect!["HO-004 orchestrator→reviewer pending; offered"]);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 
-use super::event_lines::{line, told};
+use super::event_lines::{line, push_events};
 use super::fixture::*;
 use crate::command::{Command, Complete, Create, StartAt, Way};
 use crate::document::Node;
@@ -38,7 +38,7 @@ pub(super) fn table(cases: Vec<Case>) -> String {
         for event in &decision.events {
             line(&mut table, &tester, event);
         }
-        told(&mut table, &decision);
+        push_events(&mut table, &decision);
     }
     table
 }

@@ -114,7 +114,7 @@ fn work_that_goes_on_forgets_why_it_once_came_back() {
     tester.does(&time_out(5));
     let decision = starts_again(&mut tester);
     let again = created(&decision);
-    // The implementer had it as a return, and offers the review to nobody: it is asked to again.
+    // The implementer had it as a return, and does not offer the review: it is asked to again.
     assert_eq!(again.to.agent.as_str(), "implementer");
     assert_eq!(tester.text(again.reason), "The migration is missing");
     tester.hands("implementer", "reviewer", plan());
@@ -198,7 +198,7 @@ fn turns(tester: &mut Tester, turn: impl Fn(&mut Tester)) -> u32 {
             return n + 1;
         }
     }
-    panic!("nobody is asked: {}", tester.shows());
+    panic!("no person is asked: {}", tester.shows());
 }
 
 fn accepts_and_releases(tester: &mut Tester) {

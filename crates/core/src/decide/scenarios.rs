@@ -67,10 +67,10 @@ fn the_current_agent_is_whom_everybody_waits_for() {
     tester.completes(1, Outcome::Blocked, nothing());
     assert_eq!(current(&tester).as_deref(), Some("human"), "parked: the person who is asked");
     tester.answers(2, Answer::Abort);
-    assert_eq!(current(&tester), None, "at its end: nobody");
+    assert_eq!(current(&tester), None, "at its end: no agent");
     let mut tester = Tester::started();
     tester.does(&cancel(1));
-    assert_eq!(current(&tester), None, "loose: nobody");
+    assert_eq!(current(&tester), None, "loose: no agent");
 }
 
 #[test]

@@ -29,7 +29,7 @@ The columns: *held back*, offered again after its holder died, but not before a 
 *leased*, accepted by a holder that promised to be heard of; *parked*, accepted, and its holder
 waits for a part of the work; *delegation*, that part, pending; *return*, what came of it, pending;
 *question*, what a receiver asks about a handoff; *gate*, a person is asked because a step is
-blocked; *escalation*, because an agent wants to know something; *advisory*, only told; *automatic*,
+blocked; *escalation*, because an agent wants to know something; *advisory*, for information; *automatic*,
 asked unless the check `lint` passes.
 
 ";

@@ -161,7 +161,7 @@ fn understanding(body: &Node) -> Understanding {
     }
 }
 
-/// A block may leave out one of its usual fields and is still one: what is missing is told by its
+/// A block may leave out one of its usual fields and is still one: what is missing is reported by its
 /// contract, not hidden by taking the block for something else.
 fn metadata(document: &Node) -> Option<MetadataProfile> {
     let has = |key: &str| document.member(key).is_some();

@@ -12,7 +12,7 @@ use crate::view::OutcomeClaim;
 use crate::view::read::text;
 
 /// Where the XML handoff writes what was checked, each in a few words.
-const TOLD: &[&str] = &["validation", "validation_summary"];
+const REPORTED: &[&str] = &["validation", "validation_summary"];
 
 /// The first words of a result that is no success.
 const FAILED: &[&str] = &["failed", "failing", "fails", "failure", "broken", "error", "errors"];
@@ -35,7 +35,7 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
             }
         }
     }
-    for path in TOLD {
+    for path in REPORTED {
         for key in body.fields().at(path).map(failed_results).unwrap_or_default() {
             // The key is the sender's, so it is not repeated.
             let place = match key {

@@ -8,7 +8,7 @@ use super::texts::Trail;
 pub(super) const REASONS: &[&str] = &["reason", "rejection_reason", "feedback"];
 
 /// Accounts that belong to no person, and domains that are used in examples.
-const NOBODY: &[&str] = &["git", "noreply", "no-reply", "root", "admin", "support", "security"];
+const ROLE_NAMES: &[&str] = &["git", "noreply", "no-reply", "root", "admin", "support", "security"];
 const NOWHERE: &[&str] = &["example.com", "example.org", "example.net", "localhost"];
 const NOWHERE_ENDS: &[&str] = &[".example", ".test", ".invalid", ".localhost", ".local"];
 
@@ -44,7 +44,7 @@ fn is_address(word: &str) -> bool {
         && domain.chars().all(is_domain)
         && end.len() >= 2
         && end.chars().all(char::is_alphabetic)
-        && !NOBODY.iter().any(|it| it.eq_ignore_ascii_case(name))
+        && !ROLE_NAMES.iter().any(|it| it.eq_ignore_ascii_case(name))
         && !NOWHERE.contains(&domain.as_str())
         && !NOWHERE_ENDS.iter().any(|it| domain.ends_with(it))
 }
@@ -74,7 +74,7 @@ mod tests {
         {
             assert!(person.split(is_around).any(is_address) || has_telephone(person), "{person}");
         }
-        for nobody in [
+        for text in [
             "git@github.com:acme/shop",
             "noreply@github.com",
             "user@example.com",
@@ -88,7 +88,7 @@ mod tests {
             "+12 tests",
             "build +20260402",
         ] {
-            assert!(!nobody.split(is_around).any(is_address) && !has_telephone(nobody), "{nobody}");
+            assert!(!text.split(is_around).any(is_address) && !has_telephone(text), "{text}");
         }
     }
 }

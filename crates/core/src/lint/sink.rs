@@ -33,7 +33,7 @@ impl Sink {
     }
 
     /// As [`Sink::say`], unless something was found at that place already: a contract that lists
-    /// the same words has told it.
+    /// the same words has reported it.
     pub(super) fn say_once(&mut self, rule: LintRule, path: String, message: impl Into<String>) {
         if !self.findings.iter().any(|it| it.path == path) {
             self.say(rule, path, message);

@@ -204,7 +204,7 @@ fn parties(body: &Body<'_>, sides: [(&str, &str); 2], facts: &Facts, sink: &mut 
     }
 }
 
-/// Whoever failed or is stuck need not know who comes next.
+/// A sender that failed or is blocked need not know who comes next.
 fn may_name_no_receiver(body: &Body<'_>) -> bool {
     let claim = body.fields().member("status").and_then(text).map(OutcomeClaim::parse);
     claim.is_some_and(|it| match it.meaning {

@@ -24,7 +24,7 @@ pub struct SimulationReport {
     paths: BTreeMap<Vec<String>, u32>,
 }
 
-/// More examples of the same defect help nobody.
+/// More examples of the same defect do not help.
 const MOST_STUCK: usize = 3;
 
 impl SimulationReport {

@@ -128,7 +128,7 @@ pub(super) fn follow_address(sketch: &mut Sketch, marks: &FieldMarks<'_>, path: 
     }
 }
 
-/// A check that failed beside success: whoever fills it in has mended it, or corrects the status.
+/// A check that failed beside success: the sender has mended it, or corrects the status.
 pub(super) fn correct_check(sketch: &mut Sketch, marks: &FieldMarks<'_>, path: &[PathStep]) {
     const ABOUT: &str = "a check that passed; if it failed, say so in the status";
     let result = FieldMark::text(TextKind::Any, ABOUT);
@@ -217,12 +217,12 @@ pub(super) fn correct_acknowledgement(
             put_instead(sketch, path, FieldMark::new(words, "what you do next"));
         }
         "starting" if at(&sketch.sample, path).and_then(Node::scalar_text) == Some("true") => {
-            let about = "whoever understood only a part asks first";
+            let about = "a receiver that understood only a part asks first";
             put_instead(sketch, path, FieldMark::new(Wanted::Literal(Node::Null), about));
         }
         "starting" => {
             let words = Wanted::words(&["request_clarification"]);
-            let about = "whoever does not start asks what is unclear";
+            let about = "a receiver that does not start asks what is unclear";
             put_instead(sketch, &beside("action"), FieldMark::new(words, about));
         }
         "questions" => {

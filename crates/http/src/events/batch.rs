@@ -13,7 +13,7 @@ use baton_wire::{event, json};
 use bytes::Bytes;
 
 use super::id::EventId;
-use super::message::{Dialect, EventMessage, EventToTell, MOST_BYTES};
+use super::message::{Dialect, EventMessage, EventToSend, MOST_BYTES};
 use super::names::{HandoffNames, Names, RunNames, state_of};
 
 /// Consecutive events of all runs, encoded for both APIs.
@@ -80,7 +80,12 @@ impl Batch {
 
     /// The bytes for a subscriber to `run`, or to all runs, that has received everything up to
     /// `cursor`.
-    pub(super) fn told(&self, face: Dialect, run: Option<RunId>, cursor: Position) -> Bytes {
+    pub(super) fn frames_after(
+        &self,
+        face: Dialect,
+        run: Option<RunId>,
+        cursor: Position,
+    ) -> Bytes {
         let frames = match face {
             Dialect::Pipeline => &self.pipeline,
             Dialect::Native => &self.native,
@@ -121,7 +126,7 @@ impl<'a> ResolvedEvent<'a> {
     ) -> Result<Self, EngineError> {
         let epoch = names.epoch(reader).await?;
         let Ok(event) = event::decode(&stored.body) else {
-            tracing::warn!(position = stored.position.0, "an event of a newer Baton is not told");
+            tracing::warn!(position = stored.position.0, "an event of a newer Baton is not sent");
             return Ok(Self { stored, epoch, event: None, handoff: None, state: None });
         };
         let run = names.run(reader, stored.run).await?;
@@ -155,7 +160,7 @@ impl<'a> ResolvedEvent<'a> {
         let Some((event, names)) = &self.event else { return Vec::new() };
         let StoredEvent { run, at, .. } = *self.stored;
         let Self { handoff, state, .. } = *self;
-        EventToTell { run, at, event, names, handoff, state }.messages(face, agents)
+        EventToSend { run, at, event, names, handoff, state }.messages(face, agents)
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum Dialect {
 }
 
 /// An event with everything that its messages need.
-pub(super) struct EventToTell<'a> {
+pub(super) struct EventToSend<'a> {
     pub(super) run: RunId,
     pub(super) at: Timestamp,
     pub(super) event: &'a Event,
@@ -55,7 +55,7 @@ pub(super) const MOST_BYTES: usize = 1024;
 /// Without the frame, and with a story key that needs no escaping.
 const MOST_WITH_AVATARS: usize = 600;
 
-impl EventToTell<'_> {
+impl EventToSend<'_> {
     /// All messages of the event, in order; a subscriber may be cut off between any two.
     pub(super) fn messages(&self, face: Dialect, agents: &Agents) -> Vec<EventMessage> {
         let mut messages = vec![];
@@ -133,11 +133,12 @@ impl EventToTell<'_> {
     fn agent_handoff(&self, created: &Created, agents: &Agents) -> Vec<(&'static str, Node)> {
         let parties = [&created.from.agent, &created.to.agent];
         let [from, to] = parties.map(|it| agents.find(it).and_then(|it| it.avatar.as_deref()));
-        let told = self.with_avatars(created, agents, [from, to]);
-        let n_bytes = json::print(&Node::map(told.clone())).len() + self.names.story.as_str().len();
+        let members = self.with_avatars(created, agents, [from, to]);
+        let n_bytes =
+            json::print(&Node::map(members.clone())).len() + self.names.story.as_str().len();
         // A longer avatar is a URL; half of one would be useless.
         if n_bytes < MOST_WITH_AVATARS {
-            return told;
+            return members;
         }
         self.with_avatars(created, agents, [None, None])
     }
@@ -395,7 +396,7 @@ mod tests {
             Event::Handoff(HandoffEvent::TimedOut { handoff, reason: None }),
         ];
         for event in &events {
-            let told = EventToTell {
+            let sent = EventToSend {
                 run: RunId(Uuid::max()),
                 at: Timestamp::MAX,
                 event,
@@ -404,7 +405,7 @@ mod tests {
                 state: None,
             };
             for face in [Dialect::Pipeline, Dialect::Native] {
-                let messages = told.messages(face, &agents);
+                let messages = sent.messages(face, &agents);
                 assert!(!messages.is_empty(), "{}", event.name());
                 for message in messages {
                     let epoch = "abcdefgh".into();

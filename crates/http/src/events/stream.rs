@@ -65,10 +65,10 @@ impl Stream {
             return Some(first);
         }
         loop {
-            let told = match self.source {
+            let frames = match self.source {
                 StreamSource::Store if self.tidings.is_closed() => return None,
                 StreamSource::Store => match self.replay().await {
-                    Ok(told) => told,
+                    Ok(frames) => frames,
                     Err(error) => {
                         // The client reconnects with its last id, and loses nothing.
                         let error: &(dyn std::error::Error + 'static) = &error;
@@ -82,8 +82,8 @@ impl Stream {
                     Err(RecvError::Closed) => return None,
                 },
             };
-            if !told.is_empty() {
-                return Some(told);
+            if !frames.is_empty() {
+                return Some(frames);
             }
         }
     }
@@ -99,9 +99,9 @@ impl Stream {
         if batch.upto <= self.cursor {
             return Bytes::new();
         }
-        let told = batch.told(self.face, self.run, self.cursor);
+        let frames = batch.frames_after(self.face, self.run, self.cursor);
         self.cursor = batch.upto;
-        told
+        frames
     }
 
     fn fall_back(&mut self) -> Bytes {
@@ -115,23 +115,23 @@ impl Stream {
         let tip = reader.last_position().await?;
         let filter = EventFilter { after: self.cursor, run: self.run, limit: PAGE };
         let page = reader.events(&filter).await?;
-        let told = self.encode(&page).await?;
+        let frames = self.encode(&page).await?;
         self.cursor = page.last().map_or(self.cursor, |it| it.position);
         if page.len() < PAGE as usize {
             self.cursor = self.cursor.max(tip);
             self.source = StreamSource::Tail;
         }
-        Ok(told)
+        Ok(frames)
     }
 
     async fn encode(&self, page: &[StoredEvent]) -> Result<Bytes, EngineError> {
         let reader = *self.app.read();
-        let mut told = String::new();
+        let mut frames = String::new();
         for stored in page {
             let known = ResolvedEvent::look_up(reader, &self.app.live.names, stored).await?;
-            told += &known.frames(self.face, reader.catalog().agents(), 0);
+            frames += &known.frames(self.face, reader.catalog().agents(), 0);
         }
-        Ok(told.into())
+        Ok(frames.into())
     }
 }
 

@@ -29,7 +29,7 @@ use crate::values::reason;
 const STALE_MINUTES: u64 = 30;
 /// How many runs are read together.
 const PAGE: u32 = 200;
-/// How many stories under way are told of.
+/// How many stories under way are listed.
 const MOST_STORIES: usize = 50;
 
 /// Shows the current story, the progress of all stories, and the current agent.

@@ -162,8 +162,8 @@ pub(super) async fn take(app: &RequestScope, sent: SentDocument) -> Result<Respo
             Ok(tell(app, &caller, &outcome).await?.into_response())
         }
         Ok(ReceiveResult::Noted(outcome)) => {
-            let told: ApiResponse<CommandAnswer> = tell(app, &caller, &outcome).await?;
-            let mut response = told.into_response();
+            let answer: ApiResponse<CommandAnswer> = tell(app, &caller, &outcome).await?;
+            let mut response = answer.into_response();
             if caller.mode() == CommandMode::Commit {
                 *response.status_mut() = StatusCode::ACCEPTED;
             }

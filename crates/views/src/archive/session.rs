@@ -72,13 +72,13 @@ pub(super) fn decisions(history: &History) -> String {
     for Logged { at, event, .. } in &history.log {
         gates.note(event, *at);
     }
-    let mut told = HashSet::new();
+    let mut listed = HashSet::new();
     for package in standing(&history.handoffs, &gates) {
         let document = history.content(package.id).and_then(stored::document);
         let decisions = document.map(|it| View::of(&it).decisions).unwrap_or_default();
         let by = package.person.map_or_else(|| package.by.to_string(), |it| escaped(it.as_str()));
         let (at, handoff) = (package.row.created_at, package.row.no);
-        for it in decisions_in(decisions, &mut told) {
+        for it in decisions_in(decisions, &mut listed) {
             let [id, decision, why] =
                 [it.id.unwrap_or_default(), it.decision, it.rationale.unwrap_or_default()]
                     .map(|it| escaped(&it));

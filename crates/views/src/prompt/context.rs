@@ -168,9 +168,9 @@ fn modified(document: &Node) -> Vec<&str> {
 
 /// The paths in a package that have no heading of their own.
 fn named_files(package: &Parcel) -> Vec<String> {
-    let told = package.document.as_ref().map(modified).unwrap_or_default();
+    let named = package.document.as_ref().map(modified).unwrap_or_default();
     let mut files = claims::files(package);
-    files.retain(|it| !told.contains(&it.as_str()));
+    files.retain(|it| !named.contains(&it.as_str()));
     files
 }
 

@@ -74,7 +74,7 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
             contract_between("xml", text("from").unwrap_or("closer-agent"), COMPLETE)
         }
         DocumentKind::XmlHandoff => {
-            // Whoever failed or is stuck need not know who comes next.
+            // A sender that failed or is blocked need not know who comes next.
             let outcome = text("status").and_then(Outcome::parse);
             let is_stuck = matches!(outcome, Some(Outcome::Failure | Outcome::Blocked));
             let to = text("to").or_else(|| is_stuck.then_some(ORCHESTRATOR))?;

@@ -6,7 +6,7 @@ use super::killed::Ended;
 use super::{Workshop, text};
 
 #[test]
-fn a_server_that_is_told_to_stop_lets_its_agent_finish_and_claims_nothing_more() {
+fn a_server_that_is_stop_signal_lets_its_agent_finish_and_claims_nothing_more() {
     let workshop = Workshop::new("slow", "");
     let served = workshop.serves();
     workshop.start("s1");

@@ -59,7 +59,10 @@ impl Case {
         if verified.code == 0 {
             ensure!(!is_refused, "`status` is refused, and `verify` finds nothing");
             let missing = self.missing_from(&data_in(self.root.path())).await?;
-            ensure!(missing == 0, "{missing} acknowledged commands are gone, and nobody says so");
+            ensure!(
+                missing == 0,
+                "{missing} acknowledged commands are gone, and no command says so"
+            );
             return Ok(CaseOutcome::Harmless);
         }
         ensure!(!verified.stderr.trim().is_empty(), "`verify` does not say what is wrong");

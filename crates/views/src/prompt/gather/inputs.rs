@@ -279,15 +279,16 @@ impl PromptInputs {
         // About the handoff, about the gate that it passed, and about its receiver's waiting work.
         let about = [self.caller_row(), self.gate_before(), Some(&self.row)];
         let questions = about.into_iter().flatten().flat_map(|it| questions_about(&self.rows, it));
-        let told = questions.map(|it| QuestionAndAnswer::of(it, &self.texts)).filter_map(|it| {
-            Some(AskedQuestion {
-                asker: it.row.from.agent.clone(),
-                asked: it.row.to.agent.clone(),
-                question: it.question.into(),
-                answer: it.answer?.into(),
-            })
-        });
-        told.chain(self.settled_by_people()).collect()
+        let answered =
+            questions.map(|it| QuestionAndAnswer::of(it, &self.texts)).filter_map(|it| {
+                Some(AskedQuestion {
+                    asker: it.row.from.agent.clone(),
+                    asked: it.row.to.agent.clone(),
+                    question: it.question.into(),
+                    answer: it.answer?.into(),
+                })
+            });
+        answered.chain(self.settled_by_people()).collect()
     }
 
     /// Questions that went to a person because the limit of questions was reached.
