@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_api::{ConversationDocument, NewMessage, RunDocument};
 
-use super::stop::told_to_stop;
+use super::stop::stop_signal;
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
 use crate::payload;
@@ -45,7 +45,7 @@ pub(crate) async fn log(api: &Api, asked: &LogRequest<'_>) -> Result<(), Failure
         if next.n_items == 0 {
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}
-                () = told_to_stop() => return Ok(()),
+                () = stop_signal() => return Ok(()),
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::scope::{RequestCaller, RequestScope};
 /// What a write created; for a dry run what would happen.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Written<T> {
+pub(super) enum WriteAnswer<T> {
     Done(T),
     Rehearsed(DryRun),
 }

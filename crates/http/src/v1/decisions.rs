@@ -14,7 +14,7 @@ use utoipa::IntoParams;
 
 use super::agents::attribution_at;
 use super::answer::{ApiResponse, after, cut, limit};
-use super::command_result::{Written, rehearsed, tell};
+use super::command_result::{WriteAnswer, rehearsed, tell};
 use super::handoffs::document::refused;
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run, not_found};
@@ -98,7 +98,7 @@ pub(super) async fn record(
     app: RequestScope,
     Named(name): Named,
     write: WriteRequest<NewDecision>,
-) -> Result<ApiResponse<Written<DecisionDocument>>, ApiProblem> {
+) -> Result<ApiResponse<WriteAnswer<DecisionDocument>>, ApiProblem> {
     decide(&app, &name, &write, None).await
 }
 
@@ -118,7 +118,7 @@ pub(super) async fn supersede(
     app: RequestScope,
     NumberedIn(name, number): NumberedIn,
     write: WriteRequest<NewDecision>,
-) -> Result<ApiResponse<Written<DecisionDocument>>, ApiProblem> {
+) -> Result<ApiResponse<WriteAnswer<DecisionDocument>>, ApiProblem> {
     decide(&app, &name, &write, Some(number)).await
 }
 
@@ -148,7 +148,7 @@ async fn decide(
     name: &str,
     write: &WriteRequest<NewDecision>,
     supersedes: Option<u32>,
-) -> Result<ApiResponse<Written<DecisionDocument>>, ApiProblem> {
+) -> Result<ApiResponse<WriteAnswer<DecisionDocument>>, ApiProblem> {
     let run = find_run(app, name).await?.run.id;
     let asked = &write.asked;
     let words = |text: &str| FreeText::parse(text).map(|it| it.as_str().to_owned());
@@ -170,13 +170,13 @@ async fn decide(
         Err(error) => return Err(refused(app, error).await),
     };
     if write.caller.mode() == CommandMode::DryRun {
-        return Ok(ApiResponse::new(Written::Rehearsed(rehearsed(&outcome))));
+        return Ok(ApiResponse::new(WriteAnswer::Rehearsed(rehearsed(&outcome))));
     }
     let row = app.read().run_after(&outcome).await?;
     let number = u32::try_from(row.run.decisions.len()).unwrap_or(u32::MAX);
     let document = numbered(app, &row, number).await?;
     let location = format!("/api/v1/runs/{run}/decisions/{number}");
-    Ok(ApiResponse::new(Written::Done(document)).at(row.version).made(location))
+    Ok(ApiResponse::new(WriteAnswer::Done(document)).at(row.version).made(location))
 }
 
 async fn numbered(

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
-use super::command_result::{Written, rehearsed, tell};
+use super::command_result::{WriteAnswer, rehearsed, tell};
 use super::handoffs::document::refused;
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run, known_agent, not_found};
@@ -121,7 +121,7 @@ pub(super) async fn ask(
     app: RequestScope,
     Named(name): Named,
     write: WriteRequest<NewAsk>,
-) -> Result<ApiResponse<Written<AskDocument>>, ApiProblem> {
+) -> Result<ApiResponse<WriteAnswer<AskDocument>>, ApiProblem> {
     let run = find_run(&app, &name).await?.run.id;
     let by = known_agent(&app, &write.asked.agent)?;
     let to = known_agent(&app, &write.asked.to)?;
@@ -132,13 +132,13 @@ pub(super) async fn ask(
         Err(error) => return Err(refused(&app, error).await),
     };
     if write.caller.mode() == CommandMode::DryRun {
-        return Ok(ApiResponse::new(Written::Rehearsed(rehearsed(&outcome))));
+        return Ok(ApiResponse::new(WriteAnswer::Rehearsed(rehearsed(&outcome))));
     }
     let row = app.read().run_after(&outcome).await?;
     let number = row.run.n_asks;
     let document = numbered(&app, &row, number).await?;
     let location = format!("/api/v1/runs/{run}/questions/{number}");
-    Ok(ApiResponse::new(Written::Done(document)).at(row.version).made(location))
+    Ok(ApiResponse::new(WriteAnswer::Done(document)).at(row.version).made(location))
 }
 
 /// Answers a question between agents.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use super::command_result::{Written, rehearsed};
+use super::command_result::{WriteAnswer, rehearsed};
 use super::handoffs::document::refused;
 use super::write::{RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run, not_found};
@@ -111,7 +111,7 @@ pub(super) async fn set(
     app: RequestScope,
     KeyedIn(name, key): KeyedIn,
     write: WriteRequest<NewContext>,
-) -> Result<ApiResponse<Written<SharedDocument>>, ApiProblem> {
+) -> Result<ApiResponse<WriteAnswer<SharedDocument>>, ApiProblem> {
     let run = find_run(&app, &name).await?.run.id;
     let key = ContextKey::parse(&key)?;
     let command = Collaboration::SetContext(SetContext {
@@ -126,14 +126,14 @@ pub(super) async fn set(
         Err(error) => return Err(refused(&app, error).await),
     };
     if write.caller.mode() == CommandMode::DryRun {
-        return Ok(ApiResponse::new(Written::Rehearsed(rehearsed(&outcome))));
+        return Ok(ApiResponse::new(WriteAnswer::Rehearsed(rehearsed(&outcome))));
     }
     let row = app.read().run_after(&outcome).await?;
     let mut documents = app.read().context(&row.run).await?;
     documents.retain(|it| it.key == key);
     let written = documents.pop().map(document).ok_or_else(|| unknown(&key))?;
     let location = format!("/api/v1/runs/{run}/context/{key}");
-    Ok(ApiResponse::new(Written::Done(written)).at(row.version).made(location))
+    Ok(ApiResponse::new(WriteAnswer::Done(written)).at(row.version).made(location))
 }
 
 /// Records that an agent read documents. What a person reads is not recorded, and nothing is in a run

@@ -386,7 +386,7 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
         |---|---|---|---|---|
         | 2025-06-15T15:06:40Z | grace | approve: The agent asks for a review before the work goes on |  | HO-004 |
     "#]]
-    .assert_eq(&page.replace(&run.to_string(), "RUN"));
+    .assert_eq(&page.replace(&row.run.id.to_string(), "RUN"));
 }
 
 #[tokio::test]
