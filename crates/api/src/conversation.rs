@@ -109,7 +109,7 @@ pub struct NewAsk {
 /// The answer to a question between agents.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = AgentAnswer)]
+#[schema(as = AgentAnswer, example = json!({"answer": "SQLite", "agent": "architect"}))]
 pub struct AskAnswer {
     #[schema(min_length = 1, max_length = 10_000)]
     pub answer: String,

@@ -70,6 +70,8 @@ pub(super) async fn list(
 }
 
 /// Gets a decision by its number.
+///
+/// With its reasoning, what it replaced, what rests on it, and what contradicts it.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/decisions/{number}", operation_id = "getDecision",
     tag = "decisions",
     params(RunPath, ("number" = u32, Path, description = "Counted in the run, from 1")),
@@ -122,7 +124,9 @@ pub(super) async fn supersede(
     decide(&app, &name, &write, Some(number)).await
 }
 
-/// Locks a decision: from then on only a person supersedes it.
+/// Locks a decision.
+///
+/// From then on only a person supersedes it. Only a person locks one.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/decisions/{number}/lock",
     operation_id = "lockDecision", tag = "decisions",
     params(RunCommandParams, ("number" = u32, Path, description = "Counted in the run, from 1")),

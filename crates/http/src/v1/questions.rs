@@ -37,9 +37,9 @@ pub(super) struct WaitQuery {
     wait_seconds: u32,
 }
 
-/// Lists the questions between the agents of a run, oldest first.
+/// Lists the questions between the agents of a run.
 ///
-/// Those inside a step. A receiver's question about its handoff is a handoff itself.
+/// Those inside a step, oldest first. A receiver's question about its handoff is a handoff itself.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/questions", operation_id = "listAgentQuestions",
     tag = "conversation",
     params(RunPath, PageQuery),
@@ -142,6 +142,8 @@ pub(super) async fn ask(
 }
 
 /// Answers a question between agents.
+///
+/// Only the agent that was asked, or a person, may answer.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/questions/{number}/answer",
     operation_id = "answerAgent", tag = "conversation",
     params(RunCommandParams, ("number" = u32, Path, description = "Counted in the run, from 1")),

@@ -73,7 +73,9 @@ pub(super) async fn get(
     found.map(ApiResponse::new).ok_or_else(|| unknown(&key))
 }
 
-/// Lists all versions of a context document, oldest first.
+/// Lists all versions of a context document.
+///
+/// Oldest first, each with its author.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/context/{key}/history",
     operation_id = "getContextHistory", tag = "context",
     params(RunPath, ("key" = String, Path, description = "The document's key")),
