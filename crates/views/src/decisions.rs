@@ -222,7 +222,8 @@ impl Views<'_> {
             });
         }
         let order = |it: &Decided| {
-            let no = it.row.as_ref().map(|it| it.no);
+            // What was recorded on its own comes after what a package states at the same time.
+            let no = it.row.as_ref().map_or(u32::MAX, |it| it.no.0);
             (it.at, no, it.record.as_ref().map(|it| it.no))
         };
         decided.sort_by_key(order);
