@@ -24,6 +24,7 @@ mod question;
 mod run;
 mod shared;
 mod step;
+mod usage;
 
 use serde::{Deserialize as _, Deserializer, Serialize, de};
 
@@ -46,6 +47,7 @@ pub use self::message::MessageEvent;
 pub use self::question::QuestionEvent;
 pub use self::run::RunEvent;
 pub use self::step::StepEvent;
+pub use self::usage::UsageEvent;
 
 /// One event, by its family. A body on disk does not name the family: the event's name does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -65,6 +67,7 @@ pub enum Event {
     Branch(BranchEvent),
     Decision(DecisionEvent),
     Context(ContextEvent),
+    Usage(UsageEvent),
 }
 
 impl Event {
@@ -80,7 +83,7 @@ impl Event {
             };
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
-        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent);
+        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent UsageEvent);
         by_name!(DecisionEvent ContextEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
@@ -102,6 +105,7 @@ impl Event {
             BranchEvent::NAMES,
             DecisionEvent::NAMES,
             ContextEvent::NAMES,
+            UsageEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
     }
@@ -153,6 +157,7 @@ impl Event {
             Event::Branch(it) => it,
             Event::Decision(it) => it,
             Event::Context(it) => it,
+            Event::Usage(it) => it,
         }
     }
 }

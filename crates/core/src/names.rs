@@ -47,6 +47,11 @@ pub struct CheckName(SmolStr);
 #[serde(try_from = "String")]
 pub struct ContextKey(SmolStr);
 
+/// An executor, as `baton.toml` names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ExecutorName(SmolStr);
+
 /// A commit of the work, as its repository names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
@@ -65,6 +70,10 @@ pub enum NameError {
     NotKebab { what: &'static str, name: String },
     #[error("`{id}` is not a commit: use its 4 to 64 hexadecimal digits")]
     NotCommit { id: String },
+    #[error(
+        "`{name}` is not the name of an executor: use 1 to {MOST_KEBAB_BYTES} letters, digits, `-` and `_`"
+    )]
+    NotExecutor { name: String },
     #[error("{what} cannot be empty")]
     Empty { what: &'static str },
     #[error("{what} has {n} {unit}; the most is {most}")]
@@ -88,6 +97,7 @@ impl NameError {
             }
             Self::NotKebab { .. }
             | Self::NotCommit { .. }
+            | Self::NotExecutor { .. }
             | Self::Empty { .. }
             | Self::TooLong { .. }
             | Self::Invisible { .. }
@@ -155,6 +165,18 @@ impl CheckName {
 impl ContextKey {
     pub fn parse(name: &str) -> Result<Self, NameError> {
         kebab("the key of a context document", name).map(Self)
+    }
+}
+
+impl ExecutorName {
+    /// From 1 to 64 letters, digits, `-` and `_`.
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
+        if (1..=MOST_KEBAB_BYTES).contains(&name.len()) && name.chars().all(is_plain) {
+            return Ok(Self(name.into()));
+        }
+        let name = name.chars().filter(|it| !is_invisible(*it)).take(MOST_KEBAB_BYTES).collect();
+        Err(NameError::NotExecutor { name })
     }
 }
 
@@ -389,8 +411,8 @@ macro_rules! stored_text {
     )+ };
 }
 
-text! { AgentId StepId WorkflowName StoryKey Principal Reason FreeText CheckName ContextKey CommitId }
-stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName ContextKey CommitId }
+text! { AgentId StepId WorkflowName StoryKey Principal Reason FreeText CheckName ContextKey CommitId ExecutorName }
+stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName ContextKey CommitId ExecutorName }
 
 #[cfg(test)]
 mod tests {

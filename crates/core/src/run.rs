@@ -6,12 +6,14 @@ mod counter;
 mod fork;
 mod given;
 mod handoff;
+mod spent;
 mod state_names;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::budget::Budget;
 use crate::checked_work::CheckedWork;
 use crate::collaboration::{ContextMark, DecisionMark, OpenAsk};
 use crate::content::ContentId;
@@ -25,6 +27,7 @@ pub use self::counter::{CounterScope, RunCounter};
 pub use self::fork::{Arrival, Fork};
 pub use self::given::Given;
 pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
+pub use self::spent::Spent;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -64,6 +67,9 @@ pub struct Run {
     pub blockers: Vec<Blocker>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_blockers: u32,
+    /// Edges with checks are among the gates that the work has to pass. Older runs go on without.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_checks: bool,
     /// An external system reported that the work is good, or that it has been merged.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_passed: bool,
@@ -71,8 +77,11 @@ pub struct Run {
     pub is_merged: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_commit: Option<CommitId>,
-    /// What was shown of each agent, and since which handoff: a later edit of its file does not
+    /// What was shown of the agents, and since which handoff: a later edit of their files does not
     /// change the history of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub casts: Vec<RunCast>,
+    /// The same, agent by agent, as earlier versions recorded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub portraits: Vec<Portrait>,
     /// The decisions of the run: number 1 comes first.
@@ -86,10 +95,23 @@ pub struct Run {
     pub asks: Vec<OpenAsk>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_asks: u32,
+    /// What agents may use, where the run was started with it.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+    /// What agents have used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<Spent>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
+}
+
+/// What is shown of all agents, since a handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunCast {
+    pub since: HandoffNo,
+    pub cast: ContentId,
 }
 
 /// What is shown of an agent, since a handoff.
@@ -219,14 +241,8 @@ pub struct EdgeKey {
 }
 
 impl Run {
-    /// More are not recorded: an agent file is not edited so often during one run.
-    pub const MOST_PORTRAITS: usize = 200;
-
-    /// What is shown of an agent in a handoff, where the run has it.
-    pub fn portrait(&self, agent: &AgentId, at: HandoffNo) -> Option<ContentId> {
-        let known = self.portraits.iter().rev().find(|it| it.agent == *agent && it.since <= at);
-        known.map(|it| it.portrait)
-    }
+    /// More are not recorded: agent files are not edited so often during one run.
+    pub const MOST_CASTS: usize = 50;
 
     /// A decision by its number, which counts from 1.
     pub fn decision(&self, no: u32) -> Option<&DecisionMark> {
@@ -261,14 +277,18 @@ impl Run {
             frames: Vec::new(),
             blockers: Vec::new(),
             n_blockers: 0,
+            has_checks: false,
             is_passed: false,
             is_merged: false,
             merge_commit: None,
+            casts: Vec::new(),
             portraits: Vec::new(),
             decisions: Vec::new(),
             context: Vec::new(),
             asks: Vec::new(),
             n_asks: 0,
+            budget: Budget::default(),
+            spent: Vec::new(),
             n_handoffs: 0,
             started_at: now,
             moved_at: now,

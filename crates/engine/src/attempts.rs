@@ -164,6 +164,7 @@ impl Engine {
                 | Command::Record(_)
                 | Command::Post { .. }
                 | Command::Collaborate(_)
+                | Command::RecordUsage(_)
                 | Command::Signal(_)
         );
         if is_unfenced && !is_live {
@@ -271,6 +272,7 @@ fn target(command: &Command) -> CommandTarget<'_> {
         Command::Clarify(it) => CommandTarget::Handoff(it.handoff),
         Command::Release(it) => CommandTarget::Handoff(it.handoff),
         Command::Record(it) => CommandTarget::Handoff(it.handoff),
+        Command::RecordUsage(it) => CommandTarget::Handoff(it.handoff),
         Command::Reply(it) => CommandTarget::Question(it.handoff),
         Command::Post { .. } | Command::Signal(_) => CommandTarget::Run,
         Command::Collaborate(it) => match it {
@@ -289,6 +291,8 @@ fn target(command: &Command) -> CommandTarget<'_> {
         | Command::CleanUp { .. }
         | Command::Answer(_)
         | Command::LoseLease(_)
+        | Command::AskPermission(_)
+        | Command::WithdrawPermission { .. }
         | Command::ClaimChecks(_)
         | Command::ReportChecks(_)
         | Command::Wake { .. }
@@ -319,6 +323,8 @@ fn fenced(mut command: Command, attempt: &Attempt, own: HandoffNo) -> Command {
         it.fence = fence;
     } else if let Command::Reply(it) = &mut command {
         it.fence = fence;
+    } else if let Command::RecordUsage(it) = &mut command {
+        it.fence = attempt.fence;
     } else if let Command::Post { by, .. } = &mut command {
         *by = Some(attempt.agent.clone());
     } else if let Command::Collaborate(it) = &mut command {

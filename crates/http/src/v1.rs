@@ -15,13 +15,16 @@ mod documents;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
+mod long_poll;
 mod messages;
 mod metrics;
+mod permissions;
 mod questions;
 pub(crate) mod runs;
 mod shared_context;
 pub(crate) mod status;
 pub(crate) mod stories;
+mod usage;
 mod window;
 mod workflows;
 mod write;
@@ -62,6 +65,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(shared_context::list))
         .routes(routes!(shared_context::get, shared_context::set))
         .routes(routes!(shared_context::history))
+        .routes(routes!(usage::list))
+        .routes(routes!(usage::report))
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))
@@ -71,6 +76,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(handoffs::commands::routes())
         .routes(routes!(claims::claim))
         .routes(routes!(claims::lose))
+        .routes(routes!(permissions::ask))
+        .routes(routes!(permissions::withdraw))
         .routes(routes!(checks::claim))
         .routes(routes!(checks::report))
         .routes(routes!(archive::get))

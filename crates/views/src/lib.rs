@@ -18,6 +18,7 @@ mod messages;
 mod passed_gates;
 mod prompt;
 mod shared_context;
+mod usage;
 
 use std::ops::Deref;
 
@@ -44,6 +45,7 @@ pub use crate::prompt::{
     AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken, in_url,
 };
 pub use crate::shared_context::ContextDocumentView;
+pub use crate::usage::AttemptUsage;
 
 /// What one caller reads: rows and texts as a [`Reader`] has them, and the read models.
 #[derive(Clone, Copy)]

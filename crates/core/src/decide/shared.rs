@@ -69,7 +69,7 @@ pub(super) fn state(
     if decisions.is_empty() {
         return;
     }
-    let portrait = draft.run.portrait(by, handoff);
+    let portrait = draft.run.casts.last().map(|it| it.cast);
     let (by, handoff, package) = (by.clone(), Some(handoff), Some(package));
     draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text: None, portrait });
 }
@@ -105,7 +105,7 @@ fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
         depends_on: it.depends_on.clone(),
     };
     let text = Some(draft.keep(&it.text.to_text()));
-    let portrait = draft.portrait_now(&by);
+    let portrait = draft.portrait_now();
     let (decisions, handoff, package) = (vec![item], None, None);
     draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait });
     if let Some(decision) = it.supersedes {
@@ -159,7 +159,7 @@ fn ask(
         return Err(Refusal::TooManyAsks { n: draft.run.asks.len() });
     }
     let text = draft.keep(question.as_str());
-    let portrait = draft.portrait_now(by);
+    let portrait = draft.portrait_now();
     let (ask, correlation) = (draft.run.n_asks + 1, draft.ground.fresh.id());
     let due = draft.ground.now + OpenAsk::TIME_OUT;
     let (by, to) = (by.clone(), to.clone());
@@ -180,7 +180,7 @@ fn reply(
     }
     let by = by.cloned().unwrap_or_else(AgentId::human);
     let text = draft.keep(answer.as_str());
-    let portrait = draft.portrait_now(&by);
+    let portrait = draft.portrait_now();
     draft.emit(MessageEvent::Replied { ask: no, by, text, portrait });
     Ok(())
 }

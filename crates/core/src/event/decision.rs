@@ -35,7 +35,7 @@ impl EventFamily for DecisionEvent {
         match self {
             Self::Recorded { text, package, portrait, .. } => EventTexts {
                 package: *package,
-                portraits: [*portrait, None],
+                portraits: [*portrait, None, None],
                 ..EventTexts::words(*text)
             },
             Self::Superseded { .. } => EventTexts::default(),

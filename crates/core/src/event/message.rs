@@ -46,7 +46,7 @@ impl EventFamily for MessageEvent {
             Self::Posted { text, portrait, .. }
             | Self::Asked { text, portrait, .. }
             | Self::Replied { text, portrait, .. } => {
-                EventTexts { portraits: [*portrait, None], ..EventTexts::words(*text) }
+                EventTexts { portraits: [*portrait, None, None], ..EventTexts::words(*text) }
             }
             Self::Repeated { .. } | Self::Unanswered { .. } => EventTexts::default(),
         }

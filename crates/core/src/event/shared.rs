@@ -5,14 +5,13 @@ use jiff::Timestamp;
 use super::{ContextEvent, DecisionEvent, MessageEvent};
 use crate::collaboration::{ContextMark, DecisionMark, DecisionState, OpenAsk};
 use crate::content::ContentId;
-use crate::names::AgentId;
-use crate::run::{HandoffNo, Portrait, Run};
+use crate::run::{HandoffNo, Run, RunCast};
 
 impl Run {
     pub(super) fn on_decision(&mut self, event: &DecisionEvent) {
         match event {
-            DecisionEvent::Recorded { by, decisions, handoff, portrait, .. } => {
-                self.show_as(by, *portrait);
+            DecisionEvent::Recorded { decisions, handoff, portrait, .. } => {
+                self.show_as(*portrait);
                 for it in decisions {
                     let state =
                         if it.is_open { DecisionState::Open } else { DecisionState::Standing };
@@ -65,19 +64,15 @@ impl Run {
 
     pub(super) fn on_message(&mut self, event: &MessageEvent) {
         match event {
-            MessageEvent::Posted { by, portrait, .. } => {
-                if let Some(by) = by {
-                    self.show_as(by, *portrait);
-                }
-            }
+            MessageEvent::Posted { portrait, .. } => self.show_as(*portrait),
             MessageEvent::Asked { ask, by, to, due, portrait, .. } => {
-                self.show_as(by, *portrait);
+                self.show_as(*portrait);
                 self.n_asks = *ask;
                 let (from, to) = (by.clone(), to.clone());
                 self.asks.push(OpenAsk { no: *ask, from, to, attempt: 1, due: *due });
             }
-            MessageEvent::Replied { ask, by, portrait, .. } => {
-                self.show_as(by, *portrait);
+            MessageEvent::Replied { ask, portrait, .. } => {
+                self.show_as(*portrait);
                 self.asks.retain(|it| it.no != *ask);
             }
             MessageEvent::Repeated { ask, due } => {
@@ -94,12 +89,12 @@ impl Run {
         self.decisions.get_mut(usize::try_from(no.checked_sub(1)?).ok()?)
     }
 
-    /// Records what is shown of an agent, where that is news to the run.
-    fn show_as(&mut self, agent: &AgentId, portrait: Option<ContentId>) {
-        let Some(portrait) = portrait else { return };
+    /// Records what is shown of the agents, where that is news to the run.
+    fn show_as(&mut self, cast: Option<ContentId>) {
+        let Some(cast) = cast else { return };
         let since = HandoffNo(self.n_handoffs);
-        if self.portrait(agent, since) != Some(portrait) {
-            self.portraits.push(Portrait { agent: agent.clone(), since, portrait });
+        if self.casts.last().is_none_or(|it| it.cast != cast) {
+            self.casts.push(RunCast { since, cast });
         }
     }
 }

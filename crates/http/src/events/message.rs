@@ -4,7 +4,7 @@
 use baton_core::document::Node;
 use baton_core::event::{
     BlockerEvent, ChecksEvent, Created, DecisionEvent, Event, EvidenceEvent, HandoffEvent,
-    StepEvent,
+    StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -174,7 +174,8 @@ impl EventToSend<'_> {
             | Event::Message(_)
             | Event::Decision(_)
             | Event::Context(_)
-            | Event::Branch(_) => None,
+            | Event::Branch(_)
+            | Event::Usage(_) => None,
         }
     }
 
@@ -218,6 +219,13 @@ impl EventToSend<'_> {
             Event::Context(event) => context(event),
             // Each decision is a message of its own.
             Event::Decision(_) => return None,
+            Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
+                let tokens = ("tokens", Node::count(usage.tokens()));
+                let cost = ("microUsd", usage.micro_usd.map_or(Node::Null, Node::count));
+                let work = ("workMs", Node::count(usage.work_ms));
+                let agent = ("agent", text(agent.as_str()));
+                ("USAGE_RECORDED", vec![handoff(), agent, tokens, cost, work])
+            }
             Event::Handoff(_) | Event::Question(_) | Event::Frame(_) => return None,
         })
     }
@@ -334,6 +342,7 @@ mod tests {
             brings: None,
             held_back_until: None,
             has_lost_lease: false,
+            cast: None,
             from_portrait: None,
             to_portrait: None,
             entry: None,
@@ -440,6 +449,7 @@ mod tests {
             evidence: Vec::new(),
             warnings: Vec::new(),
             limit: Some(ReachedLimit { n: u32::MAX, most: u32::MAX }),
+            budget: None,
         };
         Event::Gate(GateEvent::Opened { handoff: HandoffNo(1), gate })
     }

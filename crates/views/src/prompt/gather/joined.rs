@@ -45,6 +45,7 @@ impl PromptInputs {
                 | Event::Decision(_)
                 | Event::Context(_)
                 | Event::Branch(_) => {}
+                Event::Branch(_) | Event::Usage(_) => {}
             }
         }
         if !is_joined {
