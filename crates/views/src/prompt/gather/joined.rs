@@ -44,8 +44,8 @@ impl PromptInputs {
                 | Event::Message(_)
                 | Event::Decision(_)
                 | Event::Context(_)
-                | Event::Branch(_) => {}
-                Event::Branch(_) | Event::Usage(_) => {}
+                | Event::Branch(_)
+                | Event::Usage(_) => {}
             }
         }
         if !is_joined {
