@@ -3,6 +3,7 @@
 mod agent;
 mod answer;
 mod archive;
+mod audit;
 mod backup;
 mod complete;
 mod context;
@@ -17,6 +18,7 @@ mod extract;
 mod handoff;
 mod inbox;
 mod init;
+mod insights;
 mod lint;
 mod mine;
 mod open;
@@ -42,7 +44,7 @@ mod workspace;
 #[cfg(test)]
 pub(crate) use self::complete::shell_words;
 use crate::api::Api;
-use crate::args::{Cli, CliCommand, WorkflowCommand};
+use crate::args::{AuditCommand, Cli, CliCommand, WorkflowCommand};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -126,6 +128,11 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Question(verb) => {
             over_api(&cli, async |api| question::run(api, verb).await).await
         }
+        CliCommand::Audit(AuditCommand::Verify(args)) => audit::verify(&cli, args).await,
+        CliCommand::Insights(args) => {
+            over_api(&cli, async |api| insights::run(api, args).await).await
+        }
+        CliCommand::Audit(verb) => over_api(&cli, async |api| audit::run(api, verb).await).await,
         CliCommand::Archive(verb) => {
             over_api(&cli, async |api| archive::run(api, *verb).await).await
         }
@@ -163,6 +170,13 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Context(_)
         | CliCommand::Question(_)
         | CliCommand::Archive(_)
+        | CliCommand::Insights(_)
+        | CliCommand::Audit(
+            AuditCommand::Log { .. }
+            | AuditCommand::Export { .. }
+            | AuditCommand::Checkpoint { .. }
+            | AuditCommand::Redact(_),
+        )
         | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)
         | CliCommand::Runner(_)
@@ -178,6 +192,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Agent(_)
         | CliCommand::Doctor
         | CliCommand::Verify
+        | CliCommand::Audit(AuditCommand::Verify(_))
         | CliCommand::Backup { .. }
         | CliCommand::Restore { .. }
         | CliCommand::Recover(_)

@@ -7,6 +7,7 @@
 mod blocker;
 mod branch;
 mod checks;
+mod content;
 mod context;
 mod counted;
 mod decision;
@@ -34,6 +35,7 @@ use crate::run::{HandoffNo, HandoffState};
 pub use self::blocker::BlockerEvent;
 pub use self::branch::BranchEvent;
 pub use self::checks::ChecksEvent;
+pub use self::content::ContentEvent;
 pub use self::context::ContextEvent;
 pub use self::decision::DecisionEvent;
 pub use self::evidence::EvidenceEvent;
@@ -67,6 +69,7 @@ pub enum Event {
     Branch(BranchEvent),
     Decision(DecisionEvent),
     Context(ContextEvent),
+    Content(ContentEvent),
     Usage(UsageEvent),
 }
 
@@ -85,6 +88,7 @@ impl Event {
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
         by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent UsageEvent);
         by_name!(DecisionEvent ContextEvent);
+        by_name!(ContentEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -105,6 +109,7 @@ impl Event {
             BranchEvent::NAMES,
             DecisionEvent::NAMES,
             ContextEvent::NAMES,
+            ContentEvent::NAMES,
             UsageEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
@@ -157,6 +162,7 @@ impl Event {
             Event::Branch(it) => it,
             Event::Decision(it) => it,
             Event::Context(it) => it,
+            Event::Content(it) => it,
             Event::Usage(it) => it,
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
+mod cast;
 mod counter;
 mod fork;
 mod given;
@@ -23,6 +24,7 @@ use crate::named::named;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::workflow::{Mode, Place, Workflow};
 
+pub use self::cast::{Portrait, RunCast};
 pub use self::counter::{CounterScope, RunCounter};
 pub use self::fork::{Arrival, Fork};
 pub use self::given::Given;
@@ -105,21 +107,6 @@ pub struct Run {
     pub n_handoffs: u32,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
-}
-
-/// What is shown of all agents, since a handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunCast {
-    pub since: HandoffNo,
-    pub cast: ContentId,
-}
-
-/// What is shown of an agent, since a handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Portrait {
-    pub agent: AgentId,
-    pub since: HandoffNo,
-    pub portrait: ContentId,
 }
 
 /// A holder that waits for a delegate or a person: its handoff is parked.

@@ -1,8 +1,8 @@
 //! Which commands only read: they write nothing before the data is known to be sound.
 
 use crate::args::{
-    CliCommand, ContextCommand, DecisionCommand, HandoffCommand, QuestionCommand, RunCommand,
-    StoryCommand, WorkflowCommand,
+    AuditCommand, CliCommand, ContextCommand, DecisionCommand, HandoffCommand, QuestionCommand,
+    RunCommand, StoryCommand, WorkflowCommand,
 };
 use crate::session::Purpose;
 
@@ -15,6 +15,8 @@ impl CliCommand {
             | CliCommand::Prompt(_)
             | CliCommand::Watch(_)
             | CliCommand::Open(_)
+            | CliCommand::Insights(_)
+            | CliCommand::Audit(AuditCommand::Log { .. } | AuditCommand::Export { .. })
             | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
             | CliCommand::Run(
                 RunCommand::List { .. } | RunCommand::Show { .. } | RunCommand::Log { .. },
@@ -28,6 +30,7 @@ impl CliCommand {
             ) => Purpose::Read,
             CliCommand::Doctor
             | CliCommand::Verify
+            | CliCommand::Audit(AuditCommand::Verify(_))
             | CliCommand::Backup { .. }
             | CliCommand::Complete { .. } => Purpose::Inspect,
             CliCommand::Story(_)
@@ -42,6 +45,7 @@ impl CliCommand {
             | CliCommand::Context(_)
             | CliCommand::Question(_)
             | CliCommand::Archive(_)
+            | CliCommand::Audit(AuditCommand::Checkpoint { .. } | AuditCommand::Redact(_))
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)
             | CliCommand::Do(_)

@@ -3,16 +3,15 @@
 use jiff::Timestamp;
 
 use super::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
+    ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
     LeaseEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
 };
 use crate::checked_work::CheckedWork;
-use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
-    Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
-    RunCast, RunId, RunStatus, State, Wait,
+    Baton, Branch, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run, RunCast, RunId,
+    RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -45,7 +44,11 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
 
 /// Applies `event` to `run`.
 pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
-    if !matches!(event, Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. })) {
+    let is_no_move = matches!(
+        event,
+        Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. }) | Event::Content(_)
+    );
+    if !is_no_move {
         run.moved_at = at;
     }
     match event {
@@ -84,6 +87,7 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Decision(event) => run.on_decision(event),
         Event::Context(event) => run.on_context(event, at),
         Event::Branch(event) => run.on_branch(event),
+        Event::Content(ContentEvent::Redacted { .. }) => {}
         Event::Usage(UsageEvent::Recorded { agent, step, usage, .. }) => {
             run.spend(agent, step.as_ref(), *usage);
         }
@@ -174,32 +178,6 @@ impl Run {
                 gates.iter().for_each(|it| self.lose_gate(*branch, it));
             }
             GateEvent::Carried { gates, branch } => self.carry_gates(*branch, gates),
-        }
-    }
-
-    fn on_blocker(&mut self, event: &BlockerEvent) {
-        match event {
-            BlockerEvent::Raised { blocker, handoff, by, about, branch } => {
-                self.n_blockers = *blocker;
-                let (no, by, branch) = (*blocker, by.clone(), *branch);
-                self.blockers.push(Blocker { no, handoff: *handoff, by, about: *about, branch });
-            }
-            BlockerEvent::Resolved { blocker, .. } | BlockerEvent::Waived { blocker, .. } => {
-                self.blockers.retain(|it| it.no != *blocker);
-            }
-            BlockerEvent::Routed { handoff, detour } => self.send_round(*handoff, detour),
-            // What it leads to has events of its own.
-            BlockerEvent::Rerouted { .. } => {}
-        }
-    }
-
-    /// The first attempt of a resolver counts as a block of the step; its retries do not.
-    fn send_round(&mut self, no: HandoffNo, detour: &Detour) {
-        let Some(handoff) = self.handoff_mut(no) else { return };
-        handoff.detour = Some(Box::new(detour.clone()));
-        let (is_first, branch) = (handoff.attempt == 1, handoff.branch);
-        if let (true, Place::Step(step)) = (is_first, &detour.blocked().place) {
-            self.counter_mut(branch, CounterScope::Blocks(step.clone())).n += 1;
         }
     }
 
@@ -487,21 +465,6 @@ impl Run {
         {
             self.visited.push(step.clone());
         }
-    }
-
-    fn set_baton(&mut self, branch: u16, baton: Baton) {
-        if let Some(branch) = self.branch_mut(branch) {
-            branch.baton = baton;
-        }
-    }
-
-    pub(super) fn branch_mut(&mut self, no: u16) -> Option<&mut Branch> {
-        self.branches.iter_mut().find(|it| it.no == no)
-    }
-
-    /// The branch of an open handoff.
-    pub(super) fn branch_of(&self, no: HandoffNo) -> u16 {
-        self.handoff(no).map_or(0, |it| it.branch)
     }
 
     pub(super) fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {

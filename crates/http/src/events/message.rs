@@ -3,8 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, Created, DecisionEvent, Event, EvidenceEvent, HandoffEvent,
-    StepEvent, UsageEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, DecisionEvent, Event, EvidenceEvent,
+    HandoffEvent, StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -175,6 +175,7 @@ impl EventToSend<'_> {
             | Event::Decision(_)
             | Event::Context(_)
             | Event::Branch(_)
+            | Event::Content(_)
             | Event::Usage(_) => None,
         }
     }
@@ -219,6 +220,7 @@ impl EventToSend<'_> {
             Event::Context(event) => context(event),
             // Each decision is a message of its own.
             Event::Decision(_) => return None,
+            Event::Content(ContentEvent::Redacted { .. }) => ("CONTENT_REDACTED", Vec::new()),
             Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
                 let tokens = ("tokens", Node::count(usage.tokens()));
                 let cost = ("microUsd", usage.micro_usd.map_or(Node::Null, Node::count));

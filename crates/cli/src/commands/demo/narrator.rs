@@ -109,6 +109,7 @@ impl Narrator {
             | Event::Message(_)
             | Event::Decision(_)
             | Event::Context(_)
+            | Event::Content(_)
             | Event::Usage(_)
             | Event::Blocker(_) => {}
         }

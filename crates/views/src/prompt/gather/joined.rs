@@ -44,6 +44,7 @@ impl PromptInputs {
                 | Event::Message(_)
                 | Event::Decision(_)
                 | Event::Context(_)
+                | Event::Content(_)
                 | Event::Branch(_)
                 | Event::Usage(_) => {}
             }

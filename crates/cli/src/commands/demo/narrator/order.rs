@@ -26,6 +26,7 @@ pub(in crate::commands) fn in_reading_order<T>(
             | Event::Message(_)
             | Event::Decision(_)
             | Event::Context(_)
+            | Event::Content(_)
             | Event::Usage(_)
             | Event::Blocker(_) => None,
         };
