@@ -15,6 +15,7 @@ pub struct DecisionDocument {
     /// The sender's own id for it.
     pub id: Option<String>,
     pub decision: String,
+    /// The reasoning.
     pub rationale: Option<String>,
     pub decided_by: Attribution,
     /// The name of the person that decided; omitted if an agent did.
@@ -26,7 +27,63 @@ pub struct DecisionDocument {
     pub decided_at: Timestamp,
     /// As in `Decided by Analyst at 2026-01-02T03:04:05Z`.
     pub attribution: String,
-    /// The label of the handoff whose package states it, or of the gate that was answered.
-    pub handoff: String,
-    pub handoff_id: Uuid,
+    /// The label of the handoff whose package states it, or of the gate that was answered; null if
+    /// it was recorded on its own.
+    pub handoff: Option<String>,
+    pub handoff_id: Option<Uuid>,
+    /// The record of the decision; omitted for an answer at a gate, and for what an older Baton read
+    /// in packages.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub record: Option<DecisionRecordDocument>,
+}
+
+/// What a run has recorded of a decision.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DecisionRecord)]
+pub struct DecisionRecordDocument {
+    /// Counted in the run, from 1.
+    pub number: u32,
+    /// `standing`, `open`, `answered` (a person's answer closed it), `superseded`, or `withdrawn`
+    /// (its package was rejected).
+    pub status: String,
+    /// What it is about.
+    pub subject: Option<String>,
+    pub alternatives: Vec<String>,
+    /// The person that locked it: no agent supersedes it.
+    pub locked_by: Option<String>,
+    /// The number of the decision that it replaced.
+    pub supersedes: Option<u32>,
+    pub superseded_by: Option<u32>,
+    pub depends_on: Vec<u32>,
+    /// The numbers of the decisions that depend on it.
+    pub dependents: Vec<u32>,
+    /// The numbers of standing decisions on the same subject that say something else.
+    pub conflicts_with: Vec<u32>,
+}
+
+/// A decision to record.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({"decision": "Use SQLite", "rationale": "One file, no server", "subject": "storage", "alternatives": ["PostgreSQL"], "agent": "architect"}))]
+pub struct NewDecision {
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub decision: String,
+    /// The reasoning.
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub rationale: Option<String>,
+    /// What it is about: two standing decisions on one subject are shown as a conflict.
+    #[schema(min_length = 1, max_length = 200)]
+    pub subject: Option<String>,
+    /// What was considered and not chosen.
+    #[serde(default)]
+    #[schema(max_items = 20)]
+    pub alternatives: Vec<String>,
+    /// The numbers of the decisions that it rests on.
+    #[serde(default)]
+    #[schema(max_items = 20)]
+    pub depends_on: Vec<u32>,
+    /// The agent that decides; if omitted, the caller does, as a person.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
 }

@@ -12,6 +12,7 @@ mod checkpoints;
 mod checks;
 mod claims;
 mod command_result;
+mod conversation;
 mod decisions;
 mod definitions;
 mod error_pages;
@@ -30,6 +31,7 @@ mod prompt;
 mod receiver_names;
 mod redactions;
 mod runs;
+mod shared_context;
 mod status;
 mod stories;
 mod usage;
@@ -50,7 +52,11 @@ pub use crate::claims::{
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
 };
-pub use crate::decisions::DecisionDocument;
+pub use crate::conversation::{
+    AskAnswer, AskDocument, ConversationDecision, ConversationDocument, ConversationItemDocument,
+    NewAsk,
+};
+pub use crate::decisions::{DecisionDocument, DecisionRecordDocument, NewDecision};
 pub use crate::definitions::{
     ApprovalThresholdDocument, BlockerRouteDocument, DelegateDocument, EdgeDocument,
     EdgeGateDocument, StepDocument, WorkflowDocument,
@@ -83,6 +89,7 @@ pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,
 };
+pub use crate::shared_context::{NewContext, SharedDocument};
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
 pub use crate::usage::{

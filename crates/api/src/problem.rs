@@ -42,12 +42,15 @@ pub struct ProblemDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<serde_json::Value>)]
     pub handoff: Option<Box<RawValue>>,
-    /// The version in `If-Match`.
+    /// The version in `If-Match`, or the version of a context document that the caller has seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-    /// The run's current version.
+    /// The current version of the run, or of the context document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<u64>,
+    /// Who wrote the version of a context document that is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<String>,
 }
 
 /// One rule that a package breaks.

@@ -57,6 +57,8 @@ pub struct AgentHandoff {
     pub timestamp: Timestamp,
     /// The title of the step that it went to; null if it went to none.
     pub step_name: Option<String>,
+    /// The id of that step.
+    pub workflow_step: Option<String>,
     /// At most 1,000 characters of it, and its end says so. Null if it was lost in a recovery or is damaged.
     pub reason: Option<String>,
     /// Only present if true: `/api/v1/handoffs/ID` has the whole reason.

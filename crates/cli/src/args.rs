@@ -13,6 +13,7 @@ mod prompt;
 mod purpose;
 mod runner;
 mod runs;
+mod shared;
 mod stories;
 
 use std::net::SocketAddr;
@@ -42,6 +43,7 @@ use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
 pub(crate) use self::runs::RunCommand;
+pub(crate) use self::shared::{ContextCommand, DecisionArgs, DecisionCommand, QuestionCommand};
 pub(crate) use self::stories::{StoryAdd, StoryCommand, StoryEdit};
 use crate::show::OutputFormat;
 
@@ -160,6 +162,15 @@ pub(crate) enum CliCommand {
     ///
     /// Record the result of a check. At an automatic gate the work goes on once all checks have passed.
     Evidence(EvidenceArgs),
+    /// List, record, supersede and lock decisions
+    #[command(subcommand)]
+    Decision(DecisionCommand),
+    /// Read and write what the agents of a run share
+    #[command(subcommand)]
+    Context(ContextCommand),
+    /// Ask another agent inside a step, and answer
+    #[command(subcommand)]
+    Question(QuestionCommand),
     /// Find what is wrong with this project, and what to type about it
     Doctor,
     /// Check that every chain of events and the database are sound

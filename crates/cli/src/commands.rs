@@ -6,7 +6,9 @@ mod archive;
 mod audit;
 mod backup;
 mod complete;
+mod context;
 mod convert;
+mod decision;
 mod demo;
 mod do_work;
 mod doctor;
@@ -23,8 +25,10 @@ mod open;
 mod outcome;
 mod play;
 mod prompt;
+mod question;
 mod recover;
 mod run;
+mod run_log;
 mod runner;
 mod schema;
 mod serve;
@@ -115,6 +119,15 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Evidence(evidence) => {
             over_api(&cli, async |api| evidence::run(api, evidence).await).await
         }
+        CliCommand::Decision(verb) => {
+            over_api(&cli, async |api| decision::run(api, verb).await).await
+        }
+        CliCommand::Context(verb) => {
+            over_api(&cli, async |api| context::run(api, verb).await).await
+        }
+        CliCommand::Question(verb) => {
+            over_api(&cli, async |api| question::run(api, verb).await).await
+        }
         CliCommand::Audit(AuditCommand::Verify(args)) => audit::verify(&cli, args).await,
         CliCommand::Insights(args) => {
             over_api(&cli, async |api| insights::run(api, args).await).await
@@ -153,6 +166,9 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Modify(_)
         | CliCommand::Answer(_)
         | CliCommand::Evidence(_)
+        | CliCommand::Decision(_)
+        | CliCommand::Context(_)
+        | CliCommand::Question(_)
         | CliCommand::Archive(_)
         | CliCommand::Insights(_)
         | CliCommand::Audit(

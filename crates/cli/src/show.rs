@@ -1,6 +1,7 @@
 //! Output: tables for people, JSON for programs.
 
 mod audit;
+mod conversation;
 mod events;
 mod graph;
 mod handoffs;
@@ -19,6 +20,7 @@ mod workflows;
 
 pub(crate) use audit::audit_table;
 pub(crate) use baton_core::plural::{counted, counted_as};
+pub(crate) use conversation::{conversation_item, decision, decision_line};
 pub(crate) use events::Telling;
 pub(crate) use graph::{mermaid, picture};
 pub(crate) use handoffs::{handoff_page, handoffs_table, n_offered_again};

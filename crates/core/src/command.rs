@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::acknowledgement::Acknowledgement;
 use crate::budget::Usage;
+use crate::collaboration::Collaboration;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
 use crate::evidence::{CheckRun, Verdict};
@@ -62,6 +63,8 @@ pub enum Command {
         by: Option<AgentId>,
         words: FreeText,
     },
+    /// Decisions, context documents and questions between agents; nothing moves.
+    Collaborate(Collaboration),
     /// Sent by the clock, because the holder's heartbeat is overdue; or by a runner whose agent ended
     /// without a result.
     LoseLease(LoseLease),
@@ -398,6 +401,7 @@ impl Command {
             | Command::ReportChecks(_)
             | Command::Signal(_)
             | Command::Post { .. }
+            | Command::Collaborate(_)
             | Command::LoseLease(_)
             | Command::AskPermission(_)
             | Command::WithdrawPermission { .. }
@@ -433,6 +437,7 @@ impl Command {
             Command::ReportChecks(_) => "report_checks",
             Command::Signal(_) => "signal",
             Command::Post { .. } => "post",
+            Command::Collaborate(it) => it.name(),
             Command::LoseLease(_) => "lose_lease",
             Command::AskPermission(_) => "ask_permission",
             Command::WithdrawPermission { .. } => "withdraw_permission",

@@ -30,6 +30,7 @@ mod question;
 mod redact;
 mod reject;
 mod route;
+mod shared;
 mod signal;
 mod supersede;
 mod template;
@@ -95,6 +96,8 @@ mod records_of_limits;
 mod rework_scenarios;
 #[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod shared_scenarios;
 #[cfg(test)]
 mod signal_scenarios;
 #[cfg(test)]
@@ -247,6 +250,7 @@ pub fn decide(
         Command::ReportChecks(report) => checked::report(&mut draft, report)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
+        Command::Collaborate(it) => shared::decide(&mut draft, it)?,
         Command::RecordUsage(usage) => usage::record(&mut draft, usage)?,
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;

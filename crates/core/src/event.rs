@@ -8,7 +8,9 @@ mod blocker;
 mod branch;
 mod checks;
 mod content;
+mod context;
 mod counted;
+mod decision;
 mod evidence;
 mod evolve;
 mod family;
@@ -21,6 +23,7 @@ mod message;
 mod passed;
 mod question;
 mod run;
+mod shared;
 mod step;
 mod usage;
 
@@ -33,6 +36,8 @@ pub use self::blocker::BlockerEvent;
 pub use self::branch::BranchEvent;
 pub use self::checks::ChecksEvent;
 pub use self::content::ContentEvent;
+pub use self::context::ContextEvent;
+pub use self::decision::DecisionEvent;
 pub use self::evidence::EvidenceEvent;
 pub use self::evolve::{evolve, replay};
 pub use self::family::{EventTexts, SentenceStyle, TextRole};
@@ -62,6 +67,8 @@ pub enum Event {
     Blocker(BlockerEvent),
     Message(MessageEvent),
     Branch(BranchEvent),
+    Decision(DecisionEvent),
+    Context(ContextEvent),
     Content(ContentEvent),
     Usage(UsageEvent),
 }
@@ -80,6 +87,7 @@ impl Event {
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
         by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent UsageEvent);
+        by_name!(DecisionEvent ContextEvent);
         by_name!(ContentEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
@@ -99,6 +107,8 @@ impl Event {
             BlockerEvent::NAMES,
             MessageEvent::NAMES,
             BranchEvent::NAMES,
+            DecisionEvent::NAMES,
+            ContextEvent::NAMES,
             ContentEvent::NAMES,
             UsageEvent::NAMES,
         ];
@@ -150,6 +160,8 @@ impl Event {
             Event::Blocker(it) => it,
             Event::Message(it) => it,
             Event::Branch(it) => it,
+            Event::Decision(it) => it,
+            Event::Context(it) => it,
             Event::Content(it) => it,
             Event::Usage(it) => it,
         }

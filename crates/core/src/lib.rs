@@ -9,6 +9,7 @@ pub mod budget;
 pub mod canonical;
 pub mod checked_work;
 pub mod claims;
+pub mod collaboration;
 pub mod command;
 pub mod content;
 pub mod contract;

@@ -42,6 +42,11 @@ pub struct FreeText(String);
 #[serde(try_from = "String")]
 pub struct CheckName(SmolStr);
 
+/// The name of a document of the shared context, such as `api-design`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ContextKey(SmolStr);
+
 /// An executor, as `baton.toml` names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
@@ -154,6 +159,12 @@ impl WorkflowName {
 impl CheckName {
     pub fn parse(name: &str) -> Result<Self, NameError> {
         kebab("the name of a check", name).map(Self)
+    }
+}
+
+impl ContextKey {
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        kebab("the key of a context document", name).map(Self)
     }
 }
 
@@ -400,8 +411,8 @@ macro_rules! stored_text {
     )+ };
 }
 
-text! { AgentId StepId WorkflowName StoryKey Principal Reason FreeText CheckName CommitId ExecutorName }
-stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName CommitId ExecutorName }
+text! { AgentId StepId WorkflowName StoryKey Principal Reason FreeText CheckName ContextKey CommitId ExecutorName }
+stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName ContextKey CommitId ExecutorName }
 
 #[cfg(test)]
 mod tests {

@@ -40,6 +40,11 @@ impl Package {
         View::of(&self.document)
     }
 
+    /// What the sender decided.
+    pub fn decisions(&self) -> Vec<ReportedDecision> {
+        view::decisions(self.body())
+    }
+
     /// A reviewer's findings, to detect a review that goes in circles.
     pub fn findings(&self) -> BTreeSet<ReviewFinding> {
         view::findings(self.body())

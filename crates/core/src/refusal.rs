@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
+use crate::collaboration::ContextMark;
 use crate::document::Node;
-use crate::names::{AgentId, Principal, StepId};
+use crate::names::{AgentId, ContextKey, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::run::HandoffNo;
@@ -160,6 +161,38 @@ pub enum Refusal {
         "{handoff} has had {n} different checks, and that is the most; record one of those again"
     )]
     TooManyChecks { handoff: HandoffNo, n: usize },
+    #[error(
+        "there is no decision {decision} in this run, which has {n}; `baton decision list` shows them"
+    )]
+    NoSuchDecision { decision: u32, n: usize },
+    #[error(
+        "decision {decision} is closed or superseded already; supersede the one that stands in its place"
+    )]
+    DecisionSuperseded { decision: u32 },
+    #[error("decision {decision} is locked; only a person may supersede it")]
+    DecisionLocked { decision: u32 },
+    #[error("the run has {n} decisions, and that is the most")]
+    TooManyDecisions { n: usize },
+    #[error("{}", changed(key, *expected, *actual, by))]
+    ContextChanged { key: ContextKey, expected: u32, actual: u32, by: String },
+    #[error(
+        "the shared context would have {n_bytes} bytes in {n_documents} documents; the most is {} bytes in {} documents: shorten one",
+        ContextMark::MOST_BYTES,
+        ContextMark::MOST_DOCUMENTS
+    )]
+    ContextFull { n_bytes: usize, n_documents: usize },
+    #[error(
+        "`{by}` cannot ask `{to}` now: `{path}`, so neither would ever get an answer; answer first"
+    )]
+    AskCycle { by: AgentId, to: AgentId, path: String },
+    #[error("{n} questions between agents are open in this run, and that is the most; answer one")]
+    TooManyAsks { n: usize },
+    #[error("question {ask} is not open; the run has had {n}")]
+    NoOpenAsk { ask: u32, n: u32 },
+    #[error("question {ask} is for `{to}`, not for `{by}`; only `{to}` or a person may answer it")]
+    NotAsked { ask: u32, to: AgentId, by: AgentId },
+    #[error("question {ask} may still be answered until {due}")]
+    AskNotDue { ask: u32, due: Timestamp },
 }
 
 impl Refusal {
@@ -250,6 +283,17 @@ impl Refusal {
             }
             Self::PackageRequired { handoff } => ("package_required", Unacceptable, Some(handoff)),
             Self::TooManyChecks { handoff, .. } => ("too_many_checks", Conflict, Some(handoff)),
+            Self::NoSuchDecision { .. } => ("no_such_decision", Unacceptable, None),
+            Self::DecisionSuperseded { .. } => ("decision_superseded", Conflict, None),
+            Self::DecisionLocked { .. } => ("decision_locked", Conflict, None),
+            Self::TooManyDecisions { .. } => ("too_many_decisions", Conflict, None),
+            Self::ContextChanged { .. } => ("context_changed", Conflict, None),
+            Self::ContextFull { .. } => ("context_full", Conflict, None),
+            Self::AskCycle { .. } => ("question_cycle", Conflict, None),
+            Self::TooManyAsks { .. } => ("too_many_questions", Conflict, None),
+            Self::NoOpenAsk { .. } => ("no_open_question", Conflict, None),
+            Self::NotAsked { .. } => ("not_asked", Conflict, None),
+            Self::AskNotDue { .. } => ("question_not_due", Conflict, None),
         }
     }
 }
@@ -284,6 +328,18 @@ fn on(outcome: Option<Outcome>) -> String {
 
 fn or_run(command: Option<&str>) -> String {
     command.map_or_else(String::new, |it| format!(", or waive the gate with `{it}`"))
+}
+
+fn changed(key: &ContextKey, expected: u32, actual: u32, by: &str) -> String {
+    match (expected, actual) {
+        (_, 0) => format!("there is no context document `{key}`; send version 0 to create it"),
+        (0, _) => format!(
+            "the context document `{key}` exists: `{by}` made version {actual}; read it, then change that"
+        ),
+        _ => format!(
+            "the context document `{key}` is not at version {expected}: `{by}` made version {actual}; read it, then change that"
+        ),
+    }
 }
 
 fn before(due: Option<&Timestamp>) -> String {

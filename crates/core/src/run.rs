@@ -2,6 +2,7 @@
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
+mod cast;
 mod counter;
 mod fork;
 mod given;
@@ -15,6 +16,7 @@ use uuid::Uuid;
 
 use crate::budget::Budget;
 use crate::checked_work::CheckedWork;
+use crate::collaboration::{ContextMark, DecisionMark, OpenAsk};
 use crate::content::ContentId;
 use crate::gate::{Gate, GateEdge, GateKind};
 use crate::hash::Hash;
@@ -22,6 +24,7 @@ use crate::named::named;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::workflow::{Mode, Place, Workflow};
 
+pub use self::cast::{Portrait, RunCast};
 pub use self::counter::{CounterScope, RunCounter};
 pub use self::fork::{Arrival, Fork};
 pub use self::given::Given;
@@ -83,6 +86,17 @@ pub struct Run {
     /// The same, agent by agent, as earlier versions recorded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub portraits: Vec<Portrait>,
+    /// The decisions of the run: number 1 comes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<DecisionMark>,
+    /// The newest version of each context document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContextMark>,
+    /// Questions of agents to agents that wait for their answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<OpenAsk>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_asks: u32,
     /// What agents may use, where the run was started with it.
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
@@ -93,21 +107,6 @@ pub struct Run {
     pub n_handoffs: u32,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
-}
-
-/// What is shown of all agents, since a handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunCast {
-    pub since: HandoffNo,
-    pub cast: ContentId,
-}
-
-/// What is shown of an agent, since a handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Portrait {
-    pub agent: AgentId,
-    pub since: HandoffNo,
-    pub portrait: ContentId,
 }
 
 /// A holder that waits for a delegate or a person: its handoff is parked.
@@ -232,6 +231,11 @@ impl Run {
     /// More are not recorded: agent files are not edited so often during one run.
     pub const MOST_CASTS: usize = 50;
 
+    /// A decision by its number, which counts from 1.
+    pub fn decision(&self, no: u32) -> Option<&DecisionMark> {
+        self.decisions.get(usize::try_from(no.checked_sub(1)?).ok()?)
+    }
+
     pub fn new(
         id: RunId,
         story: StoryKey,
@@ -266,6 +270,10 @@ impl Run {
             merge_commit: None,
             casts: Vec::new(),
             portraits: Vec::new(),
+            decisions: Vec::new(),
+            context: Vec::new(),
+            asks: Vec::new(),
+            n_asks: 0,
             budget: Budget::default(),
             spent: Vec::new(),
             n_handoffs: 0,

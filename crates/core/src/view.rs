@@ -15,7 +15,7 @@ pub use parts::{
     Artifact, ErrorReport, Expectations, OpenQuestion, ReportedDecision, ReviewFinding,
     ValidationRequest,
 };
-pub(crate) use parts::{blockers, findings};
+pub(crate) use parts::{blockers, decisions, findings};
 use read::first_text;
 pub use subject::Subject;
 

@@ -3,6 +3,7 @@
 //! A token says which attempt its bearer is. It opens that attempt's handoff and nothing else, and
 //! only as long as the fence of the attempt is the handoff's current one.
 
+use baton_core::collaboration::Collaboration;
 use baton_core::command::{Accept, ClaimChecks, Clarify, Command, LeaseTime, Token};
 use baton_core::decide::Effects;
 use baton_core::names::{AgentId, CheckName, FreeText};
@@ -161,8 +162,9 @@ impl Engine {
             command,
             Command::Accept(_)
                 | Command::Record(_)
-                | Command::RecordUsage(_)
                 | Command::Post { .. }
+                | Command::Collaborate(_)
+                | Command::RecordUsage(_)
                 | Command::Signal(_)
         );
         if is_unfenced && !is_live {
@@ -273,6 +275,16 @@ fn target(command: &Command) -> CommandTarget<'_> {
         Command::RecordUsage(it) => CommandTarget::Handoff(it.handoff),
         Command::Reply(it) => CommandTarget::Question(it.handoff),
         Command::Post { .. } | Command::Signal(_) => CommandTarget::Run,
+        Command::Collaborate(it) => match it {
+            // Only a person locks a decision.
+            Collaboration::LockDecision { .. } => CommandTarget::Operator,
+            Collaboration::Decide(_)
+            | Collaboration::SetContext(_)
+            | Collaboration::ReadContext { .. }
+            | Collaboration::Ask { .. }
+            | Collaboration::Reply { .. }
+            | Collaboration::Lapse { .. } => CommandTarget::Run,
+        },
         Command::Cancel { .. }
         | Command::TimeOut { .. }
         | Command::MarkStale { .. }
@@ -315,8 +327,23 @@ fn fenced(mut command: Command, attempt: &Attempt, own: HandoffNo) -> Command {
         it.fence = attempt.fence;
     } else if let Command::Post { by, .. } = &mut command {
         *by = Some(attempt.agent.clone());
+    } else if let Command::Collaborate(it) = &mut command {
+        speak_as(it, &attempt.agent);
     }
     command
+}
+
+/// An attempt speaks for its own agent, whatever the sender said.
+fn speak_as(command: &mut Collaboration, agent: &AgentId) {
+    match command {
+        Collaboration::Decide(it) => it.by = Some(agent.clone()),
+        Collaboration::SetContext(it) => it.by = Some(agent.clone()),
+        Collaboration::ReadContext { by, .. } | Collaboration::Ask { by, .. } => {
+            *by = agent.clone();
+        }
+        Collaboration::Reply { by, .. } => *by = Some(agent.clone()),
+        Collaboration::LockDecision { .. } | Collaboration::Lapse { .. } => {}
+    }
 }
 
 /// What an acknowledgement says to a handoff that is accepted already.

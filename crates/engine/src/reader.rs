@@ -12,8 +12,8 @@ use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
     CheckpointRow, Definition, EventFilter, HandoffFact, HandoffFilter, HandoffRef, HandoffRow,
-    Identity, OpenRunCounts, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
-    StoryCounts, StoryFilter, StoryRow,
+    Identity, OpenRunCounts, Position, RunFilter, RunRef, RunRow, SharedEvents, Statistics,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow,
 };
 use jiff::Timestamp;
 
@@ -69,6 +69,25 @@ impl<'a> Reader<'a> {
         command: &Command,
     ) -> Result<Decision, Refusal> {
         decide(run, command, self.engine.ground(&self.engine.catalog(), workflow))
+    }
+
+    /// The events of a run before a position, newest first.
+    pub async fn events_before(
+        self,
+        run: RunId,
+        before: Position,
+        most: u32,
+    ) -> Result<Vec<StoredEvent>, EngineError> {
+        Ok(self.engine.store.events_before(run, before, most).await?)
+    }
+
+    /// The events of a run about one thing that is shared in it, oldest first.
+    pub async fn shared_events(
+        self,
+        run: RunId,
+        of: SharedEvents,
+    ) -> Result<Vec<StoredEvent>, EngineError> {
+        Ok(self.engine.store.shared_events(run, of).await?)
     }
 
     pub async fn run(self, which: &RunRef) -> Result<RunRow, EngineError> {

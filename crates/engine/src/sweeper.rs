@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_core::collaboration::Collaboration;
 use baton_core::command::Command;
 use baton_core::decide::{due_at, expires_at, stale_at};
 use baton_core::run::{Handoff, HandoffNo, Run};
@@ -157,10 +158,27 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
+        self.lapse_asks(&loaded.run).await?;
         let (loaded, _) = self.load(due.run).await?;
         let next = due_at(&loaded.workflow, &loaded.run);
         looked.again = Some(LookAgain { run: due.run, version: loaded.version, due: next });
         Ok(looked)
+    }
+}
+
+impl Engine {
+    /// Puts questions between agents again that were not answered in time, or gives them up.
+    pub async fn lapse_asks(&self, run: &Run) -> Result<(), EngineError> {
+        let now = self.clock.now();
+        for ask in run.asks.iter().filter(|it| it.due <= now) {
+            let lapse = Command::Collaborate(Collaboration::Lapse { ask: ask.no });
+            match self.on_run(&sweeper(), run.id, lapse).await {
+                // It was answered meanwhile, or another caller was faster.
+                Ok(_) | Err(EngineError::Refused { .. } | EngineError::Contended) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 

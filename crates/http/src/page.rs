@@ -7,13 +7,13 @@
 mod answer_form;
 mod backlog;
 mod board;
+mod conversation;
 mod document;
 mod handoff;
 mod history;
 mod html;
 mod inbox;
 pub(crate) mod markdown;
-mod messages;
 pub(crate) mod pipeline;
 mod run;
 mod story;

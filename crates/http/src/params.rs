@@ -15,6 +15,12 @@ use crate::query::Query;
 /// The one name in a path, decoded.
 pub(crate) struct Named(pub(crate) String);
 
+/// A run, and the number of something in it.
+pub(crate) struct NumberedIn(pub(crate) String, pub(crate) u32);
+
+/// A run, and the key of something in it.
+pub(crate) struct KeyedIn(pub(crate) String, pub(crate) String);
+
 /// A query as its schema has it, without unknown names.
 pub(crate) struct Params<Q>(pub(crate) Q);
 
@@ -31,6 +37,33 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
             Path::from_request_parts(parts, state).await;
         match read {
             Ok(Path(name)) => Ok(Self(name)),
+            Err(_) => Err(ApiProblem::malformed("bad_path", "the path is not UTF-8 once decoded")),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for NumberedIn {
+    type Rejection = ApiProblem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiProblem> {
+        let KeyedIn(run, number) = KeyedIn::from_request_parts(parts, state).await?;
+        let wrong = || {
+            let message = format!("`{}` is no number: they count from 1", number.escape_debug());
+            ApiProblem::malformed("wrong_type", message)
+        };
+        let read = number.parse().map_err(|_| wrong())?;
+        Ok(Self(run, read))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for KeyedIn {
+    type Rejection = ApiProblem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiProblem> {
+        let read: Result<Path<(String, String)>, PathRejection> =
+            Path::from_request_parts(parts, state).await;
+        match read {
+            Ok(Path((run, key))) => Ok(Self(run, key)),
             Err(_) => Err(ApiProblem::malformed("bad_path", "the path is not UTF-8 once decoded")),
         }
     }

@@ -41,6 +41,7 @@ impl ApiProblem {
             handoff: None,
             expected_version: None,
             actual_version: None,
+            changed_by: None,
         });
         Self { document, retry_after: None }
     }
@@ -161,6 +162,10 @@ fn explain(document: &mut ProblemDocument, refusal: Refusal) {
         document.skeleton = RawValue::from_string(json::print(&skeleton)).ok();
     } else if let Refusal::AlreadyAccepted { holder, .. } = refusal {
         document.holder = Some(holder.to_string());
+    } else if let Refusal::ContextChanged { expected, actual, by, .. } = refusal {
+        document.expected_version = Some(expected.into());
+        document.actual_version = Some(actual.into());
+        document.changed_by = Some(by).filter(|it| !it.is_empty());
     }
 }
 

@@ -13,7 +13,7 @@ use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, CheckName, FreeText, Principal, StoryKey};
 use baton_core::package::Package;
-use baton_core::run::{HandoffNo, RunId};
+use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use baton_engine::{
     Attempt, Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine,
@@ -180,6 +180,16 @@ impl RequestCaller {
 
     pub(crate) fn principal(&self) -> &Principal {
         &self.caller.principal
+    }
+
+    /// The agent of the attempt that the caller is.
+    pub(crate) fn attempt_agent(&self) -> Option<&AgentId> {
+        self.caller.attempt.as_ref().map(|it| &it.agent)
+    }
+
+    /// Puts questions of a run again that were not answered in time, or gives them up.
+    pub(crate) async fn lapse_asks(&self, run: &Run) -> Result<(), EngineError> {
+        self.engine.lapse_asks(run).await
     }
 
     pub(crate) fn mode(&self) -> CommandMode {

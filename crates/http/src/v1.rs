@@ -9,6 +9,7 @@ mod checks;
 mod claims;
 pub(crate) mod command_result;
 mod completion;
+mod conversation;
 mod dates;
 mod decisions;
 mod definitions;
@@ -21,7 +22,9 @@ mod long_poll;
 mod messages;
 mod metrics;
 mod permissions;
+mod questions;
 pub(crate) mod runs;
+mod shared_context;
 pub(crate) mod status;
 pub(crate) mod stories;
 mod usage;
@@ -54,9 +57,19 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(completion::get))
         .routes(routes!(events::list))
         .routes(routes!(messages::list, messages::post))
+        .routes(routes!(conversation::read))
+        .routes(routes!(questions::list, questions::ask))
+        .routes(routes!(questions::get))
+        .routes(routes!(questions::answer))
+        .routes(routes!(decisions::list, decisions::record))
+        .routes(routes!(decisions::get))
+        .routes(routes!(decisions::supersede))
+        .routes(routes!(decisions::lock))
+        .routes(routes!(shared_context::list))
+        .routes(routes!(shared_context::get, shared_context::set))
+        .routes(routes!(shared_context::history))
         .routes(routes!(usage::list))
         .routes(routes!(usage::report))
-        .routes(routes!(decisions::list))
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))

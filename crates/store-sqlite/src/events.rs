@@ -4,7 +4,9 @@ use baton_core::event::replay;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Run, RunId};
-use baton_store::{EventFilter, EventRecord, Position, StoreResult, StoredEvent, Version};
+use baton_store::{
+    EventFilter, EventRecord, Position, SharedEvents, StoreResult, StoredEvent, Version,
+};
 use baton_wire::checkpoint::LogLink;
 use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
@@ -78,6 +80,50 @@ pub(crate) fn list_sql(filter: &EventFilter) -> String {
          from events join runs on runs.number = events.run_number
          where events.position > ?1 and {of_run}
          order by events.position limit ?2"
+    )
+}
+
+/// The events of a run before a position, newest first.
+pub(crate) fn before(
+    connection: &Connection,
+    run: RunId,
+    before: Position,
+    most: u32,
+) -> rusqlite::Result<Vec<StoredEvent>> {
+    let params = params![integer(before.0), limit(most), run.0.as_bytes()];
+    connection.prepare_cached(BEFORE)?.query_map(params, read)?.collect()
+}
+
+pub(crate) const BEFORE: &str =
+    "select events.position, runs.id as run_id, events.version, events.happened_at,
+         events.name, events.done_by, events.hash, events.body
+     from events join runs on runs.number = events.run_number
+     where events.position < ?1 and events.run_number = (select number from runs where id = ?3)
+     order by events.position desc limit ?2";
+
+pub(crate) fn shared(
+    connection: &Connection,
+    run: RunId,
+    of: SharedEvents,
+) -> rusqlite::Result<Vec<StoredEvent>> {
+    let params = params![run.0.as_bytes()];
+    connection.prepare_cached(&shared_sql(of))?.query_map(params, read)?.collect()
+}
+
+/// Names all that the index has, so that SQLite may use it, and then those that are meant.
+pub(crate) fn shared_sql(of: SharedEvents) -> String {
+    let names: Vec<String> = of.names().iter().map(|it| format!("'{it}'")).collect();
+    format!(
+        "select events.position, runs.id as run_id, events.version, events.happened_at,
+             events.name, events.done_by, events.hash, events.body
+         from events indexed by events_shared join runs on runs.number = events.run_number
+         where events.run_number = (select number from runs where id = ?1)
+             and events.name in ('decision.recorded', 'decision.superseded', 'decision.locked',
+                 'context.changed', 'message.asked', 'message.replied', 'message.repeated',
+                 'message.unanswered', 'gate.opened', 'gate.answered')
+             and events.name in ({})
+         order by events.position",
+        names.join(", ")
     )
 }
 

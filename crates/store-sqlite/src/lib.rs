@@ -75,9 +75,9 @@ use baton_files::{Dir, FileMode};
 use baton_store::{
     Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
     HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
-    OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store,
-    StoreCheck, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryHead,
-    StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
+    OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, SharedEvents,
+    Statistics, Store, StoreCheck, StoreResult, StoredContent, StoredEvent, StoryCounts,
+    StoryFilter, StoryHead, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
 use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;
@@ -301,6 +301,19 @@ impl Store for SqliteStore {
     async fn events(&self, filter: &EventFilter) -> StoreResult<Vec<StoredEvent>> {
         let filter = filter.clone();
         self.readers.read(move |it| events::list(it, &filter)).await
+    }
+
+    async fn events_before(
+        &self,
+        run: RunId,
+        before: Position,
+        limit: u32,
+    ) -> StoreResult<Vec<StoredEvent>> {
+        self.readers.read(move |it| events::before(it, run, before, limit)).await
+    }
+
+    async fn shared_events(&self, run: RunId, of: SharedEvents) -> StoreResult<Vec<StoredEvent>> {
+        self.readers.read(move |it| events::shared(it, run, of)).await
     }
 
     async fn last_position(&self) -> StoreResult<Position> {

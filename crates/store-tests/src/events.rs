@@ -1,8 +1,8 @@
 //! The log: in order, from any place in it, without gap or duplicate.
 
-use baton_core::event::{Event, HandoffEvent};
+use baton_core::event::{DecisionEvent, Event, HandoffEvent, MessageEvent};
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{EventFilter, Position, Store, StoredEvent, Version};
+use baton_store::{EventFilter, Position, SharedEvents, Store, StoredEvent, Version};
 
 use crate::sample::*;
 
@@ -78,6 +78,48 @@ pub async fn the_events_of_one_run_page_without_the_others(store: &dyn Store) {
             assert_eq!(pages(store, Some(run_id(n)), limit).await, own, "run {n} by {limit}");
         }
     }
+}
+
+pub async fn the_events_of_one_run_page_backwards(store: &dyn Store) {
+    interleaved(store).await;
+    let all = page(store, Position::START, None, 0).await;
+    for n in 1..=3 {
+        let own = all.iter().rev().filter(|it| it.run == run_id(n));
+        let own: Vec<StoredEvent> = own.cloned().collect();
+        for limit in [1, 2, 100] {
+            let mut events: Vec<StoredEvent> = Vec::new();
+            loop {
+                let before = events.last().map_or(Position(i64::MAX as u64), |it| it.position);
+                let next = store.events_before(run_id(n), before, limit).await.unwrap();
+                if next.is_empty() {
+                    break;
+                }
+                events.extend(next);
+            }
+            assert_eq!(events, own, "run {n} by {limit}");
+        }
+    }
+}
+
+pub async fn what_is_shared_is_found_among_other_events(store: &dyn Store) {
+    let start = start(1, "s-1");
+    put(store, &start).await;
+    let posted = |n: u32| MessageEvent::Unanswered { ask: n };
+    let locked = DecisionEvent::Superseded { decision: 1, replaced_by: 2 };
+    let handoff = hand_to(&start, "bea");
+    put(store, &handoff).await;
+    let added = then(&handoff, &[posted(1).into(), locked.into(), posted(2).into()]);
+    put(store, &added).await;
+    let names = async |of| {
+        let events = store.shared_events(run_id(1), of).await.unwrap();
+        events.into_iter().map(|it| it.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(SharedEvents::Decisions).await, ["decision.superseded"]);
+    assert_eq!(names(SharedEvents::Asks).await, ["message.unanswered", "message.unanswered"]);
+    assert_eq!(names(SharedEvents::ContextVersions).await, [""; 0]);
+    assert_eq!(names(SharedEvents::Gates).await, [""; 0]);
+    let other = store.shared_events(run_id(2), SharedEvents::Asks).await.unwrap();
+    assert_eq!(other, []);
 }
 
 /// Three runs, an event of each in turn.

@@ -88,6 +88,8 @@ macro_rules! conformance {
                 a_command_may_have_any_number_of_events
                 events_page_without_gap_or_duplicate
                 the_events_of_one_run_page_without_the_others
+                the_events_of_one_run_page_backwards
+                what_is_shared_is_found_among_other_events
             }
             failures {
                 a_failed_append_leaves_nothing

@@ -25,9 +25,10 @@ use uuid::Uuid;
 use baton_store::{
     Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
     HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
-    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics,
-    Store, StoreCheck, StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts,
-    StoryFilter, StoryRow, TextOwner, TimerKind, TimerRow, refuse_nul, story_texts,
+    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
+    SharedEvents, Statistics, Store, StoreCheck, StoreError, StoreResult, StoredContent,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerKind, TimerRow, refuse_nul,
+    story_texts,
 };
 
 use baton_wire::checkpoint::LogLink;
@@ -179,6 +180,23 @@ impl Store for MemoryStore {
         let kept = self.open()?;
         let matching = kept.events.iter().filter(|it| filters::has_event(filter, it));
         Ok(filters::page(matching, filter.limit))
+    }
+
+    async fn events_before(
+        &self,
+        run: RunId,
+        before: Position,
+        limit: u32,
+    ) -> StoreResult<Vec<StoredEvent>> {
+        let kept = self.open()?;
+        let is_it = |it: &&StoredEvent| it.run == run && it.position < before;
+        Ok(filters::page(kept.events.iter().rev().filter(is_it), limit))
+    }
+
+    async fn shared_events(&self, run: RunId, of: SharedEvents) -> StoreResult<Vec<StoredEvent>> {
+        let kept = self.open()?;
+        let is_it = |it: &&StoredEvent| it.run == run && of.names().contains(&it.name.as_str());
+        Ok(filters::page(kept.events.iter().filter(is_it), 0))
     }
 
     async fn last_position(&self) -> StoreResult<Position> {

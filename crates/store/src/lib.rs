@@ -33,8 +33,8 @@ pub use nul::{refuse_nul, story_texts};
 pub use rows::{
     AgentStatistics, CheckpointRow, EventFilter, HandoffFact, HandoffFilter, HandoffRef,
     HandoffRow, Identity, OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow,
-    Statistics, StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow, TimerKind, TimerRow,
-    Version,
+    SharedEvents, Statistics, StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow,
+    TimerKind, TimerRow, Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent, TextOwner};
@@ -96,6 +96,18 @@ pub trait Store: Send + Sync {
 
     /// By position, ascending. Once a position is visible, no lower one is added later.
     async fn events(&self, filter: &EventFilter) -> StoreResult<Vec<StoredEvent>>;
+
+    /// The events of a run before a position, newest first.
+    async fn events_before(
+        &self,
+        run: RunId,
+        before: Position,
+        limit: u32,
+    ) -> StoreResult<Vec<StoredEvent>>;
+
+    /// The events of a run about one thing that is shared in it, by position, ascending. Costs no
+    /// more where the run has many others.
+    async fn shared_events(&self, run: RunId, of: SharedEvents) -> StoreResult<Vec<StoredEvent>>;
 
     /// The position of the newest event.
     async fn last_position(&self) -> StoreResult<Position>;

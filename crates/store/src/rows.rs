@@ -234,6 +234,32 @@ pub struct EventFilter {
     pub limit: u32,
 }
 
+/// What is shared in a run, by the events that tell of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedEvents {
+    Decisions,
+    /// The versions of context documents; not who read them.
+    ContextVersions,
+    /// Questions between agents; not other messages.
+    Asks,
+    /// The gates of a run, and their answers.
+    Gates,
+}
+
+impl SharedEvents {
+    /// The names of the events.
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Decisions => &["decision.recorded", "decision.superseded", "decision.locked"],
+            Self::ContextVersions => &["context.changed"],
+            Self::Gates => &["gate.opened", "gate.answered"],
+            Self::Asks => {
+                &["message.asked", "message.replied", "message.repeated", "message.unanswered"]
+            }
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoryRow {
     pub story: Story,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use baton_core::agent::Agent;
+use baton_core::content::ContentId;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_core::run::{HandoffNo, Run, RunCast};
@@ -16,6 +17,8 @@ pub struct Cast {
     catalog: Arc<Catalog>,
     /// In the order in which the run recorded them.
     portraits: Vec<(HandoffNo, ShownAgents)>,
+    /// What was shown of all agents, by its text.
+    by_content: Vec<(ContentId, Node)>,
     /// Whose portrait is damaged, and since which handoff; without an agent, that of all.
     damaged: Vec<(HandoffNo, Option<AgentId>)>,
 }
@@ -49,6 +52,14 @@ impl Cast {
         self.damaged.iter().any(|(since, agent)| *since <= no && is_it(agent))
     }
 
+    /// An agent as one record of the run shows it; else as it is shown today.
+    pub fn by_portrait(&self, id: &AgentId, portrait: Option<ContentId>) -> Agent {
+        let known = self.by_content.iter().find(|it| Some(it.0) == portrait);
+        let shown = known.and_then(|(_, cast)| cast.member(id.as_str()));
+        let shown = shown.map(|it| Agent::of_portrait(id.clone(), it));
+        shown.unwrap_or_else(|| self.today(id))
+    }
+
     /// An agent as it is now.
     pub fn today(&self, id: &AgentId) -> Agent {
         match self.catalog.agents().find(id) {
@@ -67,7 +78,8 @@ impl Views<'_> {
         let casts = run.casts.iter().filter(is_read).map(|it| it.cast);
         let portraits = run.portraits.iter().map(|it| it.portrait);
         let texts = self.texts(run.id, portraits.chain(casts)).await?;
-        let mut cast = Cast { catalog, portraits: Vec::new(), damaged: Vec::new() };
+        let (portraits, by_content, damaged) = (Vec::new(), Vec::new(), Vec::new());
+        let mut cast = Cast { catalog, portraits, by_content, damaged };
         for it in &run.portraits {
             let shown = document(&texts, it.portrait);
             let shown = shown.map(|node| Agent::of_portrait(it.agent.clone(), &node));
@@ -81,6 +93,7 @@ impl Views<'_> {
                 continue;
             }
             let shown = document(&texts, it.cast);
+            cast.by_content.extend(shown.clone().map(|node| (it.cast, node)));
             cast.portraits.extend(shown.map(|node| (it.since, ShownAgents::All(node))));
             cast.damaged.extend(texts.get(it.cast).is_damaged().then_some((it.since, None)));
         }
@@ -88,6 +101,6 @@ impl Views<'_> {
     }
 }
 
-fn document(texts: &Texts, id: baton_core::content::ContentId) -> Option<Node> {
+fn document(texts: &Texts, id: ContentId) -> Option<Node> {
     json::parse(texts.get(id).whole()?).ok()
 }

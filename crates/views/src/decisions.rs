@@ -13,11 +13,15 @@ use baton_core::package::ReportedDecision;
 use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, RunId};
 use baton_core::workflow::Workflow;
 use baton_engine::{EngineError, stored};
-use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunRef};
+use baton_store::{HandoffFilter, HandoffRow, RunRow, SharedEvents};
 use baton_wire::event;
 use jiff::Timestamp;
 
 use crate::Views;
+
+mod records;
+
+pub use self::records::{DecisionRecord, DecisionStatus};
 
 /// A decision, who made it, and the handoff that has it.
 #[derive(Debug, Clone)]
@@ -29,8 +33,13 @@ pub struct Decided {
     /// The person's answer at the gate, where it was one.
     pub answer: Option<Answer>,
     pub at: Timestamp,
-    /// The handoff whose package states it, or the gate that was answered.
-    pub row: HandoffRow,
+    /// The handoff whose package states it, or the gate that was answered. None where it was recorded
+    /// on its own.
+    pub row: Option<HandoffRow>,
+    /// What was shown of the agent, where the record has it.
+    pub portrait: Option<ContentId>,
+    /// The record, where there is one: packages of an older Baton, and answers to gates, have none.
+    pub record: Option<DecisionRecord>,
 }
 
 /// A package that counts, and the first handoff that hands it over.
@@ -149,11 +158,25 @@ impl<'a> StandingPackage<'a> {
 }
 
 impl Views<'_> {
-    /// The decisions of a run, oldest first.
-    pub async fn decisions(&self, run: RunId) -> Result<Vec<Decided>, EngineError> {
+    /// The decisions of a run, oldest first: those that count.
+    pub async fn decisions(&self, run: &RunRow) -> Result<Vec<Decided>, EngineError> {
+        let mut decided = self.all_decisions(run).await?;
+        let counts = |it: &DecisionRecord| match it.status {
+            DecisionStatus::Standing | DecisionStatus::Superseded => true,
+            DecisionStatus::Open | DecisionStatus::Answered | DecisionStatus::Withdrawn => false,
+        };
+        decided.retain(|it| it.record.as_ref().is_none_or(counts));
+        Ok(decided)
+    }
+
+    /// As [`Views::decisions`], with what is open, what an answer has closed, and what a rejected
+    /// package had decided.
+    pub async fn all_decisions(&self, row: &RunRow) -> Result<Vec<Decided>, EngineError> {
+        let run = row.run.id;
         let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
         let rows = self.handoffs(&filter).await?;
         let gates = self.gate_record(run).await?;
+        let mut records = self.decision_records(&row.run).await?;
         let mut decided = Vec::new();
         let mut listed = HashSet::new();
         for package in standing(&rows, &gates) {
@@ -161,19 +184,27 @@ impl Views<'_> {
             let Some(document) = texts.content(package.id).and_then(stored::package) else {
                 continue;
             };
-            for decision in decisions_in(document.view().decisions, &mut listed) {
+            for (index, decision) in (0..).zip(document.view().decisions) {
+                if decision.is_open()
+                    || !listed.insert((decision.id.clone(), decision.decision.clone()))
+                {
+                    continue;
+                }
+                let record = records.take(package.id, index);
                 decided.push(Decided {
                     decision,
                     by: package.by.clone(),
                     person: package.person.cloned(),
                     answer: None,
                     at: package.row.created_at,
-                    row: package.row.clone(),
+                    row: Some(package.row.clone()),
+                    portrait: None,
+                    record,
                 });
             }
         }
-        let row = self.run(&RunRef::Id(run)).await?;
-        let workflow = self.workflow_of(&row).await?;
+        decided.extend(self.recorded_alone(run, &rows, records).await?);
+        let workflow = self.workflow_of(row).await?;
         let texts = self.whole_texts(run, gates.answers.iter().filter_map(|it| it.comment)).await?;
         for it in &gates.answers {
             let Some(row) = rows.iter().find(|row| row.no == it.handoff) else { continue };
@@ -185,20 +216,25 @@ impl Views<'_> {
                 person: Some(it.by.clone()),
                 answer: Some(it.answer.clone()),
                 at: it.at,
-                row: row.clone(),
+                row: Some(row.clone()),
+                portrait: None,
+                record: None,
             });
         }
-        decided.sort_by_key(|it| (it.at, it.row.no));
+        let order = |it: &Decided| {
+            // What was recorded on its own comes after what a package states at the same time.
+            let no = it.row.as_ref().map_or(u32::MAX, |it| it.no.0);
+            (it.at, no, it.record.as_ref().map(|it| it.no))
+        };
+        decided.sort_by_key(order);
+        records::find_conflicts(&mut decided);
         Ok(decided)
     }
 
     async fn gate_record(&self, run: RunId) -> Result<GateRecord, EngineError> {
-        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         let mut gates = GateRecord::default();
-        for stored in self.events(&filter).await? {
-            if stored.name.starts_with("gate.")
-                && let Ok(event) = event::decode(&stored.body)
-            {
+        for stored in self.shared_events(run, SharedEvents::Gates).await? {
+            if let Ok(event) = event::decode(&stored.body) {
                 gates.note(&event, stored.at);
             }
         }

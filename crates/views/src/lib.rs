@@ -5,8 +5,10 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod archive;
+mod asks;
 mod cast;
 mod completion;
+mod conversation;
 mod decisions;
 mod evidence;
 mod handoff_queries;
@@ -16,6 +18,7 @@ mod insights;
 mod messages;
 mod passed_gates;
 mod prompt;
+mod shared_context;
 mod usage;
 
 use std::ops::Deref;
@@ -27,8 +30,12 @@ pub use crate::archive::{
     ArchiveError, ArchiveHealth, ArchivePlaces, ArchiveStatus, Archived, Archivist, DiskError,
     run_of_session,
 };
+pub use crate::asks::{AskProgress, AskRecord};
 pub use crate::cast::Cast;
-pub use crate::decisions::Decided;
+pub use crate::conversation::{
+    ConversationItem, ConversationKind, ConversationPage, ConversationWindow, StatedDecision,
+};
+pub use crate::decisions::{Decided, DecisionRecord, DecisionStatus};
 pub use crate::handoff_queries::{Blocking, PersonsAnswer, QuestionAndAnswer};
 pub use crate::inbox::{
     GateQuestion, InboxChoice, InboxItem, ObservedEvidence, SaidPart, SenderWords, Then, Waits,
@@ -41,6 +48,7 @@ pub use crate::passed_gates::{GatePassage, PassedGate};
 pub use crate::prompt::{
     AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken, in_url,
 };
+pub use crate::shared_context::ContextDocumentView;
 pub use crate::usage::AttemptUsage;
 
 /// What one caller reads: rows and texts as a [`Reader`] has them, and the read models.

@@ -47,18 +47,6 @@ impl Views<'_> {
         self.read_messages(run, found).await
     }
 
-    /// The last messages of a run, oldest first, and how many came before them.
-    pub async fn last_messages(
-        &self,
-        run: RunId,
-        most: usize,
-    ) -> Result<(Vec<PostedMessage>, usize), EngineError> {
-        let mut found = self.find_messages(run, Position::START).await?;
-        let n_before = found.len().saturating_sub(most);
-        found.drain(..n_before);
-        Ok((self.read_messages(run, found).await?, n_before))
-    }
-
     async fn find_messages(
         &self,
         run: RunId,
@@ -70,7 +58,8 @@ impl Views<'_> {
             if stored.name != "message.posted" {
                 continue;
             }
-            let Ok(Event::Message(MessageEvent::Posted { by, text })) = event::decode(&stored.body)
+            let Ok(Event::Message(MessageEvent::Posted { by, text, .. })) =
+                event::decode(&stored.body)
             else {
                 continue;
             };

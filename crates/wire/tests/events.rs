@@ -56,6 +56,11 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("gate.lost", &["branch"]),
         ("gate.carried", &["branch"]),
         ("blocker.raised", &["branch"]),
+        ("message.posted", &["portrait"]),
+        ("message.asked", &["portrait"]),
+        ("message.replied", &["portrait"]),
+        ("decision.recorded", &["handoff", "package", "text", "portrait", "is_open"]),
+        ("decision.recorded", &["supersedes", "depends_on"]),
     ] {
         let of_event = format!("\"type\":\"{event}\"");
         let samples = || SAMPLES.lines().filter(|line| line.contains(&of_event));

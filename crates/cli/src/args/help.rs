@@ -12,8 +12,8 @@ use super::Cli;
 /// Every command that is shown, under the heading where a reader looks for it.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Start here", &["demo", "do", "init", "status", "open"]),
-    ("The work", &["story", "run", "workflow", "agent"]),
-    ("Handing off", &["take", "done", "handoff", "prompt", "evidence"]),
+    ("The work", &["story", "run", "workflow", "agent", "decision", "context"]),
+    ("Handing off", &["take", "done", "handoff", "prompt", "evidence", "question"]),
     ("People", &["inbox", "approve", "reject", "modify", "answer"]),
     ("Files", &["lint", "extract", "convert", "schema"]),
     ("Data", &["doctor", "insights", "verify", "audit", "backup", "restore", "recover", "archive"]),

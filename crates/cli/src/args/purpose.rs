@@ -1,7 +1,8 @@
 //! Which commands only read: they write nothing before the data is known to be sound.
 
 use crate::args::{
-    AuditCommand, CliCommand, HandoffCommand, RunCommand, StoryCommand, WorkflowCommand,
+    AuditCommand, CliCommand, ContextCommand, DecisionCommand, HandoffCommand, QuestionCommand,
+    RunCommand, StoryCommand, WorkflowCommand,
 };
 use crate::session::Purpose;
 
@@ -17,7 +18,12 @@ impl CliCommand {
             | CliCommand::Insights(_)
             | CliCommand::Audit(AuditCommand::Log { .. } | AuditCommand::Export { .. })
             | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
-            | CliCommand::Run(RunCommand::List { .. } | RunCommand::Show { .. })
+            | CliCommand::Run(
+                RunCommand::List { .. } | RunCommand::Show { .. } | RunCommand::Log { .. },
+            )
+            | CliCommand::Decision(DecisionCommand::List { .. } | DecisionCommand::Show { .. })
+            | CliCommand::Context(ContextCommand::List { .. } | ContextCommand::History { .. })
+            | CliCommand::Question(QuestionCommand::List { .. })
             | CliCommand::Workflow(WorkflowCommand::Diff { .. })
             | CliCommand::Handoff(
                 HandoffCommand::List(_) | HandoffCommand::Show(_) | HandoffCommand::Template(_),
@@ -35,6 +41,9 @@ impl CliCommand {
             | CliCommand::Modify(_)
             | CliCommand::Answer(_)
             | CliCommand::Evidence(_)
+            | CliCommand::Decision(_)
+            | CliCommand::Context(_)
+            | CliCommand::Question(_)
             | CliCommand::Archive(_)
             | CliCommand::Audit(AuditCommand::Checkpoint { .. } | AuditCommand::Redact(_))
             | CliCommand::Init { .. }

@@ -51,6 +51,30 @@ pub(crate) enum RunCommand {
         /// The run, by its number, its id or its story
         run: String,
     },
+    /// Print the conversation of a run: words, handoffs, decisions, questions
+    Log {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// Go on printing what comes, until the run ends
+        #[arg(long, short = 'f')]
+        follow: bool,
+        /// From the beginning [default: only the end]
+        #[arg(long)]
+        all: bool,
+        /// How much is read at once
+        #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+        limit: u32,
+    },
+    /// Say something on a run: nothing moves
+    Say {
+        /// The run, by its number, its id or its story
+        run: String,
+        /// Your words: text, `@FILE` or `-`
+        text: String,
+        /// The agent that says it [default: you do]
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+    },
     /// Let nothing begin; what is held may finish
     Pause {
         /// The run, by its number, its id or its story

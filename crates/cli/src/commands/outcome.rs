@@ -45,7 +45,7 @@ fn show_done(done: &Committed) {
     }
 }
 
-fn show_rehearsed(rehearsed: &DryRun) {
+pub(crate) fn show_rehearsed(rehearsed: &DryRun) {
     for it in &rehearsed.handoffs {
         show::answer(&format!("{} would be {}", it.label, it.state.name()));
     }

@@ -150,7 +150,8 @@ pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
         let stale_at = if it.is_stale { None } else { stale_at(workflow, it) };
         stale_at.into_iter().chain(expires_at(workflow, it)).min()
     };
-    run.handoffs.iter().filter_map(of_handoff).min()
+    let asks = run.asks.iter().map(|it| it.due);
+    run.handoffs.iter().filter_map(of_handoff).chain(asks).min()
 }
 
 /// When a handoff becomes stale, if nothing happens to it. Never for a handoff to a person, and

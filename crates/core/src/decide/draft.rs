@@ -16,6 +16,7 @@ use crate::refusal::Refusal;
 use crate::run::{
     Baton, CounterScope, EdgeKey, Given, Handoff, HandoffNo, Kind, Run, RunCounter, State, Wait,
 };
+use crate::view::ReportedDecision;
 use crate::workflow::{Place, Step, Workflow};
 
 /// The result of a command.
@@ -36,12 +37,14 @@ pub(super) struct Draft<'a> {
     pub(super) done: Effects,
     events: Vec<Event>,
     contents: Vec<Content>,
+    /// What the packages decide that came with the command, until it is recorded.
+    stated: Vec<(ContentId, Vec<ReportedDecision>)>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(run: Run, branch: u16, ground: DecisionContext<'a>) -> Self {
-        let (events, contents) = (Vec::new(), Vec::new());
-        Self { run, branch, ground, done: Effects::default(), events, contents }
+        let (events, contents, stated) = (Vec::new(), Vec::new(), Vec::new());
+        Self { run, branch, ground, done: Effects::default(), events, contents, stated }
     }
 
     pub(super) fn finish(mut self) -> Decision {
@@ -78,7 +81,18 @@ impl<'a> Draft<'a> {
 
     pub(super) fn keep_package(&mut self, package: &Package) -> ContentId {
         let kind = ContentKind::Package { format: package.format, hash: package.hash() };
-        self.put(kind, package.text.clone())
+        let id = self.put(kind, package.text.clone());
+        let decisions = package.decisions();
+        if !decisions.is_empty() {
+            self.stated.push((id, decisions));
+        }
+        id
+    }
+
+    /// Takes what a package of this decision decides: it is recorded once.
+    pub(super) fn take_stated(&mut self, package: ContentId) -> Vec<ReportedDecision> {
+        let index = self.stated.iter().position(|it| it.0 == package);
+        index.map_or_else(Vec::new, |it| self.stated.swap_remove(it).1)
     }
 
     /// Stores what is shown of the agents from now on, unless the run has the same already.
@@ -90,6 +104,11 @@ impl<'a> Draft<'a> {
         }
         self.contents.push(cast.clone());
         Some(cast.id)
+    }
+
+    /// What is shown of the agents from now on, stored where the run has not had it.
+    pub(super) fn portrait_now(&mut self) -> Option<ContentId> {
+        self.portray().or_else(|| self.run.casts.last().map(|it| it.cast))
     }
 
     fn put(&mut self, kind: ContentKind, text: Arc<str>) -> ContentId {

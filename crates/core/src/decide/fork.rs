@@ -66,6 +66,7 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
         Command::CleanUp { .. }
         | Command::Signal(_)
         | Command::Post { .. }
+        | Command::Collaborate(_)
         | Command::RecordUsage(_)
         | Command::Pause { .. }
         | Command::Resume

@@ -6,6 +6,7 @@ use super::draft::Draft;
 use super::fork;
 use super::gate::open_gate_from;
 use super::limit;
+use super::shared;
 use crate::content::ContentId;
 use crate::detour::Detour;
 use crate::event::{BlockerEvent, Created, HandoffEvent, RunEvent, StepEntry};
@@ -121,6 +122,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         }
     };
     let warnings = offer.warning_words();
+    let (package, sender) = (offer.package, offer.from.agent.clone());
     let cast = draft.portray();
     // However a run begins, its work enters the first step once.
     let is_first = draft.run.n_handoffs == 0 && offer.to.place.is_step();
@@ -156,6 +158,10 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         lost_output: offer.lost_output,
         tree: offer.tree,
     }));
+    if let Some(package) = package {
+        let stated = draft.take_stated(package);
+        shared::state(draft, handoff, &sender, package, &stated);
+    }
     if let Some(detour) = offer.detour {
         draft.emit(BlockerEvent::Routed { handoff, detour: *detour });
     }

@@ -41,7 +41,8 @@ pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refus
 
 pub(super) fn post(draft: &mut Draft<'_>, by: Option<&AgentId>, words: &FreeText) {
     let text = draft.keep(words.as_str());
-    draft.emit(MessageEvent::Posted { by: by.cloned(), text });
+    let portrait = by.and_then(|_| draft.portrait_now());
+    draft.emit(MessageEvent::Posted { by: by.cloned(), text, portrait });
 }
 
 /// The held handoff, where success at its step ends the run.

@@ -78,7 +78,7 @@ fn a_note_is_recorded_and_moves_nothing() {
     let by = Some(agent("reviewer"));
     let decision =
         tester.does(&Command::Post { by: by.clone(), words: words("half of it is read") });
-    let [Event::Message(MessageEvent::Posted { by: posted_by, text })] = &decision.events[..]
+    let [Event::Message(MessageEvent::Posted { by: posted_by, text, .. })] = &decision.events[..]
     else {
         panic!("{decision:?}")
     };

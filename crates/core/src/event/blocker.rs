@@ -6,7 +6,8 @@ use crate::content::ContentId;
 use crate::detour::{Detour, RerouteCause};
 use crate::gate::Gate;
 use crate::names::{AgentId, Principal};
-use crate::run::{HandoffNo, is_first_branch};
+use crate::run::{Blocker, CounterScope, HandoffNo, Run, is_first_branch};
+use crate::workflow::Place;
 
 event_family! {
     #[expect(clippy::large_enum_variant, reason = "a command has a few, and keeps none of them")]
@@ -82,6 +83,34 @@ impl EventFamily for BlockerEvent {
                     [style.principal(by), style.agent(to), style.handoff(*handoff)];
                 format!("{by} sends {handoff} to {to} instead: {}", cause.name())
             }
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn on_blocker(&mut self, event: &BlockerEvent) {
+        match event {
+            BlockerEvent::Raised { blocker, handoff, by, about, branch } => {
+                self.n_blockers = *blocker;
+                let (no, by, branch) = (*blocker, by.clone(), *branch);
+                self.blockers.push(Blocker { no, handoff: *handoff, by, about: *about, branch });
+            }
+            BlockerEvent::Resolved { blocker, .. } | BlockerEvent::Waived { blocker, .. } => {
+                self.blockers.retain(|it| it.no != *blocker);
+            }
+            BlockerEvent::Routed { handoff, detour } => self.send_round(*handoff, detour),
+            // What it leads to has events of its own.
+            BlockerEvent::Rerouted { .. } => {}
+        }
+    }
+
+    /// The first attempt of a resolver counts as a block of the step; its retries do not.
+    fn send_round(&mut self, no: HandoffNo, detour: &Detour) {
+        let Some(handoff) = self.handoff_mut(no) else { return };
+        handoff.detour = Some(Box::new(detour.clone()));
+        let (is_first, branch) = (handoff.attempt == 1, handoff.branch);
+        if let (true, Place::Step(step)) = (is_first, &detour.blocked().place) {
+            self.counter_mut(branch, CounterScope::Blocks(step.clone())).n += 1;
         }
     }
 }

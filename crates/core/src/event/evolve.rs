@@ -3,17 +3,15 @@
 use jiff::Timestamp;
 
 use super::{
-    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent,
-    HandoffEvent, LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
-    UsageEvent,
+    ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
+    LeaseEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
 };
 use crate::checked_work::CheckedWork;
-use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
-    Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
-    RunCast, RunId, RunStatus, State, Wait,
+    Baton, Branch, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run, RunCast, RunId,
+    RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -85,7 +83,9 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::Checks(ChecksEvent::Requested { handoff, work }) => run.await_checks(*handoff, work),
         Event::Blocker(event) => run.on_blocker(event),
-        Event::Message(MessageEvent::Posted { .. }) => {}
+        Event::Message(event) => run.on_message(event),
+        Event::Decision(event) => run.on_decision(event),
+        Event::Context(event) => run.on_context(event, at),
         Event::Branch(event) => run.on_branch(event),
         Event::Content(ContentEvent::Redacted { .. }) => {}
         Event::Usage(UsageEvent::Recorded { agent, step, usage, .. }) => {
@@ -163,6 +163,7 @@ impl Run {
                 self.grant(*handoff, *n_extra);
                 self.count_anew(self.branch_of(*handoff), resets);
                 self.open_declared(*handoff, answer);
+                self.answer_decisions(*handoff);
             }
             GateEvent::Passed { edge, on, branch, .. } => {
                 if let Some(on) = *on {
@@ -177,32 +178,6 @@ impl Run {
                 gates.iter().for_each(|it| self.lose_gate(*branch, it));
             }
             GateEvent::Carried { gates, branch } => self.carry_gates(*branch, gates),
-        }
-    }
-
-    fn on_blocker(&mut self, event: &BlockerEvent) {
-        match event {
-            BlockerEvent::Raised { blocker, handoff, by, about, branch } => {
-                self.n_blockers = *blocker;
-                let (no, by, branch) = (*blocker, by.clone(), *branch);
-                self.blockers.push(Blocker { no, handoff: *handoff, by, about: *about, branch });
-            }
-            BlockerEvent::Resolved { blocker, .. } | BlockerEvent::Waived { blocker, .. } => {
-                self.blockers.retain(|it| it.no != *blocker);
-            }
-            BlockerEvent::Routed { handoff, detour } => self.send_round(*handoff, detour),
-            // What it leads to has events of its own.
-            BlockerEvent::Rerouted { .. } => {}
-        }
-    }
-
-    /// The first attempt of a resolver counts as a block of the step; its retries do not.
-    fn send_round(&mut self, no: HandoffNo, detour: &Detour) {
-        let Some(handoff) = self.handoff_mut(no) else { return };
-        handoff.detour = Some(Box::new(detour.clone()));
-        let (is_first, branch) = (handoff.attempt == 1, handoff.branch);
-        if let (true, Place::Step(step)) = (is_first, &detour.blocked().place) {
-            self.counter_mut(branch, CounterScope::Blocks(step.clone())).n += 1;
         }
     }
 
@@ -477,6 +452,7 @@ impl Run {
         self.handoffs.clear();
         self.frames.clear();
         self.blockers.clear();
+        self.asks.clear();
         self.forget_handoffs();
         let passed = self.branches.first_mut().and_then(|it| it.passed.take());
         self.branches = vec![Branch::trunk(Baton::Done, passed)];

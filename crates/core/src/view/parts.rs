@@ -76,13 +76,25 @@ fn listed<'a>(body: &'a Node, key: &str) -> &'a [Node] {
     body.member(key).or_else(nested).map(items).unwrap_or_default()
 }
 
-pub(super) fn decisions(body: &Node) -> Vec<ReportedDecision> {
+pub(crate) fn decisions(body: &Node) -> Vec<ReportedDecision> {
     let decision = |node: &Node| {
         let decision = text(node).or_else(|| field(node, "decision"))?.to_owned();
         let own = |key: &str| field(node, key).map(str::to_owned);
         Some(ReportedDecision { id: own("id"), decision, rationale: own("rationale") })
     };
-    listed(body, "decisions").iter().filter_map(decision).collect()
+    let disposition = |node: &Node| {
+        let about = field(node, "finding").or_else(|| field(node, "item"))?;
+        let disposition = field(node, "disposition")?;
+        let rationale = field(node, "reason").or_else(|| field(node, "rationale"));
+        Some(ReportedDecision {
+            id: field(node, "id").map(str::to_owned),
+            decision: format!("{disposition}: {about}"),
+            rationale: rationale.map(str::to_owned),
+        })
+    };
+    let made = ["decisions", "key_decisions"].iter().flat_map(|it| listed(body, it));
+    let settled = listed(body, "dispositions").iter().filter_map(disposition);
+    made.filter_map(decision).chain(settled).collect()
 }
 
 pub(super) fn artifacts(body: &Node) -> Vec<Artifact> {

@@ -259,6 +259,7 @@ impl<'a> Walk<'a> {
             | Command::Release(_)
             | Command::Signal(_)
             | Command::Post { .. }
+            | Command::Collaborate(_)
             | Command::RecordUsage(_)
             | Command::LoseLease(_)
             | Command::ClaimChecks(_)

@@ -296,6 +296,7 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::CleanUp { .. }
         | Command::Signal(_)
         | Command::Post { .. }
+        | Command::Collaborate(_)
         | Command::Pause { .. }
         | Command::Resume
         | Command::CancelRun { .. }

@@ -3,8 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, HandoffEvent,
-    MessageEvent, StepEvent, UsageEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, DecisionEvent, Event, EvidenceEvent,
+    HandoffEvent, StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -14,8 +14,8 @@ use baton_wire::json;
 use jiff::Timestamp;
 
 use self::members::{
-    MOST_NAME, NamedMembers, agent, branch, cut, cut_text, ends, gate, lease, pipeline_words,
-    reported, settled, some_text, step_status, text,
+    MOST_NAME, NamedMembers, agent, branch, context, cut, cut_text, ends, gate, lease, message,
+    pipeline_words, principal, reported, settled, step_status, text,
 };
 use super::names::{HandoffNames, RunNames};
 use crate::pipeline::rows;
@@ -93,6 +93,9 @@ impl EventToSend<'_> {
             ];
             tell("WORKFLOW_STATUS_CHANGED", workflow);
         }
+        for (name, members) in self.decisions(agents) {
+            tell(name, members);
+        }
         if let Some((name, members)) = self.beside(face) {
             tell(name, members);
         }
@@ -169,6 +172,8 @@ impl EventToSend<'_> {
             | Event::Checks(_)
             | Event::Blocker(_)
             | Event::Message(_)
+            | Event::Decision(_)
+            | Event::Context(_)
             | Event::Branch(_)
             | Event::Content(_)
             | Event::Usage(_) => None,
@@ -211,10 +216,11 @@ impl EventToSend<'_> {
                 ("BLOCKER_REROUTED", vec![handoff(), to, by, ("cause", text(cause.name()))])
             }
             Event::Branch(event) => branch(event),
+            Event::Message(event) => message(event),
+            Event::Context(event) => context(event),
+            // Each decision is a message of its own.
+            Event::Decision(_) => return None,
             Event::Content(ContentEvent::Redacted { .. }) => ("CONTENT_REDACTED", Vec::new()),
-            Event::Message(MessageEvent::Posted { by, .. }) => {
-                ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
-            }
             Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
                 let tokens = ("tokens", Node::count(usage.tokens()));
                 let cost = ("microUsd", usage.micro_usd.map_or(Node::Null, Node::count));
@@ -224,6 +230,35 @@ impl EventToSend<'_> {
             }
             Event::Handoff(_) | Event::Question(_) | Event::Frame(_) => return None,
         })
+    }
+
+    /// One message for each decision: its number, and who decided. Its words are in the API.
+    fn decisions(&self, agents: &Agents) -> Vec<NamedMembers> {
+        let Event::Decision(event) = self.event else { return Vec::new() };
+        let number = |key, no: u32| (key, Node::count(no.into()));
+        match event {
+            DecisionEvent::Recorded { by, decisions, .. } => {
+                let name = cut_text(&agents.name_of(by), MOST_NAME);
+                let line = format!("Decided by {name} at {:.0}", self.at);
+                let members = |no: u32| {
+                    let decided_by = ("decidedBy", agent(by, agents, None));
+                    let attribution = ("attribution", Node::text(&line));
+                    vec![number("decision", no), decided_by, attribution]
+                };
+                decisions.iter().map(|it| ("DECISION_MADE", members(it.no))).collect()
+            }
+            DecisionEvent::Superseded { decision, replaced_by } => {
+                let members =
+                    vec![number("decision", *decision), number("replacedBy", *replaced_by)];
+                vec![("DECISION_SUPERSEDED", members)]
+            }
+            DecisionEvent::Locked { decision, by, .. } => {
+                vec![(
+                    "DECISION_LOCKED",
+                    vec![number("decision", *decision), ("by", principal(by))],
+                )]
+            }
+        }
     }
 
     fn step(&self, event: &StepEvent) -> NamedMembers {

@@ -2,17 +2,18 @@
 
 use baton_core::story::Story;
 use baton_store::StoryRow;
+use baton_views::ConversationWindow;
 
 use super::document::{PageParts, Rendered};
 use super::html::Html;
 use super::inbox::AskedPerson;
-use super::{history, inbox, messages, pipeline, who};
+use super::{conversation, history, inbox, pipeline, who};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
 /// Handoffs on one page; a run with more is out of control.
 const MOST_HANDOFFS: u32 = 200;
-const MOST_MESSAGES: usize = 30;
+const MOST_ITEMS: u32 = 50;
 
 pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, ApiProblem> {
     let row = app.read().run_named(name).await?;
@@ -57,8 +58,9 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
         html.raw("; <code>baton run show</code> has them all.</p>");
     }
     html.raw("</section>");
-    let (messages, n_before) = app.read().last_messages(run.id, MOST_MESSAGES).await?;
-    messages::render(&mut html, row.number, &messages, n_before, &cast);
+    let newest = ConversationWindow::NEWEST;
+    let page = app.read().conversation(&row, newest, MOST_ITEMS).await?;
+    conversation::render(&mut html, row.number, &page);
     let headline = who::sentence(run, &cast);
     Ok(Rendered::Page(PageParts { title: title.to_owned(), headline, main: html }))
 }

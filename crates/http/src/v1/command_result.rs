@@ -6,12 +6,21 @@ use baton_api::{
 use baton_core::run::HandoffNo;
 use baton_engine::{CommandMode, CommandResult, EngineError};
 use baton_store::{HandoffRow, RunRow};
+use serde::Serialize;
 
 use super::answer::ApiResponse;
 use super::handoffs::document::handoff_document;
 use super::runs::document::run_document;
 use crate::problem::ApiProblem;
 use crate::scope::{RequestCaller, RequestScope};
+
+/// What a write created; for a dry run what would happen.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum WriteAnswer<T> {
+    Done(T),
+    Rehearsed(DryRun),
+}
 
 /// Builds the response: what happened, or for a dry run what would have.
 pub(super) async fn tell(
@@ -93,7 +102,7 @@ async fn done(
     })
 }
 
-fn rehearsed(outcome: &CommandResult) -> DryRun {
+pub(super) fn rehearsed(outcome: &CommandResult) -> DryRun {
     let touched =
         outcome.rows.iter().map(|it| Touched { label: it.no.label(), state: it.state.into() });
     DryRun {

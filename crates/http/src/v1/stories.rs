@@ -143,7 +143,7 @@ pub(super) async fn add(
     params(("key" = String, Path, description = "Its key"), WriteQuery, StoryHeaders),
     request_body = StoryText,
     responses(
-        (status = 200, description = "Written over, or what would be (`dryRun`)",
+        (status = 200, description = "WriteAnswer over, or what would be (`dryRun`)",
             body = StoryDocument),
         (status = 201, description = "Added", body = StoryDocument,
             headers(("Location" = String, description = "The story"))),

@@ -186,6 +186,7 @@ async fn shown(
             to_agent: attribution_at(&cast, &row.to.agent, row.no),
             timestamp: row.created_at,
             step_name: step_title(workflow, &row.to.place),
+            workflow_step: row.to.place.as_step().map(ToString::to_string),
             reason,
             reason_truncated,
             damaged: if texts.get(row.reason).is_damaged() {

@@ -64,6 +64,8 @@ mod repeats;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
+mod shared;
+#[cfg(test)]
 mod shown;
 #[cfg(test)]
 mod stories;

@@ -1,7 +1,7 @@
 //! A list must not get slower with a long history: each query uses an index.
 
 use baton_core::run::{Ended, HandoffState, Kind, RunStatus, State};
-use baton_store::{EventFilter, HandoffFilter, Order, Position, RunFilter};
+use baton_store::{EventFilter, HandoffFilter, Order, Position, RunFilter, SharedEvents};
 use baton_store_tests::sample::*;
 use rusqlite::types::Null;
 use rusqlite::{Connection, params_from_iter};
@@ -106,6 +106,12 @@ fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
         let filter = EventFilter { after: Position::START, run, limit: 1 };
         check_plan(&connection, &events::list_sql(&filter), expected);
     }
+    let before = "SEARCH events USING INDEX events_by_run (run_number=? AND rowid<?)";
+    check_plan(&connection, events::BEFORE, before);
+    let shared = "SEARCH events USING INDEX events_shared (run_number=? AND name=?)";
+    // They are sorted by position: a run has few.
+    let found = plan(&connection, &events::shared_sql(SharedEvents::Decisions));
+    assert!(found.iter().any(|it| it == shared), "{found:#?}");
 }
 
 #[test]

@@ -197,6 +197,48 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &["baton evidence 9 lint passed", "baton evidence 9 tests failed --detail @tests.log"],
     ),
     (
+        "run log",
+        &["baton run log shop:12", "baton run log shop:12 -f", "baton run log 3 --all --json"],
+    ),
+    (
+        "run say",
+        &[
+            "baton run say shop:12 \"the tests pass\"",
+            "baton run say 3 @notes.md --agent implementer",
+        ],
+    ),
+    ("decision list", &["baton decision list shop:12", "baton decision list 3 --all"]),
+    ("decision show", &["baton decision show shop:12 2"]),
+    (
+        "decision record",
+        &[
+            "baton decision record shop:12 \"Use SQLite\" --because \"one file\" --subject storage",
+            "baton decision record 3 \"Version by path\" --agent architect --instead-of headers",
+        ],
+    ),
+    (
+        "decision supersede",
+        &["baton decision supersede shop:12 2 \"Use PostgreSQL\" --because \"many nodes\""],
+    ),
+    ("decision lock", &["baton decision lock shop:12 2 --reason \"the contract says so\""]),
+    ("context list", &["baton context list shop:12"]),
+    ("context get", &["baton context get shop:12 api-design --agent developer"]),
+    (
+        "context set",
+        &[
+            "baton context set shop:12 api-design @design.md --if-version 0",
+            "baton context set 3 api-design @design.md --if-version 4 --agent architect",
+        ],
+    ),
+    ("context history", &["baton context history shop:12 api-design"]),
+    ("question list", &["baton question list shop:12"]),
+    (
+        "question ask",
+        &["baton question ask shop:12 developer architect \"Which database?\" --wait"],
+    ),
+    ("question answer", &["baton question answer shop:12 1 \"SQLite\" --agent architect"]),
+    ("question wait", &["baton question wait shop:12 1"]),
+    (
         "lint",
         &["baton lint handoff.yaml", "baton lint handoff.json --edge analyst:implementer --sarif"],
     ),

@@ -106,6 +106,9 @@ impl Narrator {
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Message(_)
+            | Event::Decision(_)
+            | Event::Context(_)
             | Event::Content(_)
             | Event::Usage(_)
             | Event::Blocker(_) => {}

@@ -365,9 +365,10 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
     world.on("S-1", answer(4, Answer::Approve)).await.unwrap();
     project.archive.catch_up().await.unwrap();
     let page = project.read(&format!("{}/decisions.md", session(&world, "S-1").await));
-    let run = world.run("S-1").await.run.id;
-    let decided = world.reads().decisions(run).await.unwrap();
-    let labels: Vec<String> = decided.iter().map(|it| it.row.no.label()).collect();
+    let row = world.run("S-1").await;
+    let decided = world.reads().decisions(&row).await.unwrap();
+    let labels: Vec<String> =
+        decided.iter().map(|it| it.row.as_ref().unwrap().no.label()).collect();
     assert_eq!(labels, ["HO-003", "HO-004", "HO-004"], "as the API tells it, whatever the format");
     expect![[r#"
         # Decisions of session RUN
@@ -385,7 +386,7 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
         |---|---|---|---|---|
         | 2025-06-15T15:06:40Z | grace | approve: The agent asks for a review before the work goes on |  | HO-004 |
     "#]]
-    .assert_eq(&page.replace(&run.to_string(), "RUN"));
+    .assert_eq(&page.replace(&row.run.id.to_string(), "RUN"));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The members of a message, for each family of events, and how long a text in it may be.
 
 use baton_core::document::Node;
-use baton_core::event::{BranchEvent, GateEvent, LeaseEvent, RunEvent};
+use baton_core::event::{BranchEvent, ContextEvent, GateEvent, LeaseEvent, MessageEvent, RunEvent};
 use baton_core::gate::GateEdge;
 use baton_core::names::{AgentId, CommitId, Principal, StepId};
 use baton_core::outcome::Outcome;
@@ -67,6 +67,39 @@ pub(super) fn gate(event: &GateEvent, handoff: (&'static str, Node)) -> NamedMem
         GateEvent::Waived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
         GateEvent::Lost { gates, .. } => ("GATE_LOST", gates_of(gates, None)),
         GateEvent::Carried { gates, .. } => ("GATE_CARRIED", gates_of(gates, None)),
+    }
+}
+
+pub(super) fn message(event: &MessageEvent) -> NamedMembers {
+    let question = |no: u32| ("question", Node::count(no.into()));
+    match event {
+        MessageEvent::Posted { by, .. } => {
+            ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(AgentId::as_str)))])
+        }
+        MessageEvent::Asked { ask, by, to, correlation, .. } => {
+            let correlation = ("correlationId", text(&correlation.to_string()));
+            let (by, to) = (("by", text(by.as_str())), ("to", text(to.as_str())));
+            ("MESSAGE_ASKED", vec![question(*ask), correlation, by, to])
+        }
+        MessageEvent::Replied { ask, by, .. } => {
+            ("MESSAGE_REPLIED", vec![question(*ask), ("by", text(by.as_str()))])
+        }
+        MessageEvent::Repeated { ask, .. } => ("MESSAGE_REPEATED", vec![question(*ask)]),
+        MessageEvent::Unanswered { ask } => ("MESSAGE_UNANSWERED", vec![question(*ask)]),
+    }
+}
+
+pub(super) fn context(event: &ContextEvent) -> NamedMembers {
+    match event {
+        ContextEvent::Changed { key, version, by, .. } => {
+            let version = ("version", Node::count((*version).into()));
+            let by = ("by", cut(by, MOST_PRINCIPAL));
+            ("CONTEXT_CHANGED", vec![("key", text(key.as_str())), version, by])
+        }
+        ContextEvent::Read { by, documents } => {
+            let n_documents = ("documents", Node::count(documents.len() as u64));
+            ("CONTEXT_READ", vec![("by", text(by.as_str())), n_documents])
+        }
     }
 }
 
@@ -144,7 +177,7 @@ pub(super) fn some_text(it: Option<&str>) -> Node {
     it.map_or(Node::Null, text)
 }
 
-fn principal(by: &Principal) -> Node {
+pub(super) fn principal(by: &Principal) -> Node {
     cut(by.as_str(), MOST_PRINCIPAL)
 }
 

@@ -1,7 +1,7 @@
 //! A value of each error, with the names that its page uses.
 
 use baton_core::document::Node;
-use baton_core::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
+use baton_core::names::{AgentId, ContextKey, Principal, StepId, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::package::Format;
 use baton_core::problem::Problem;
@@ -19,7 +19,7 @@ pub(super) fn samples() -> Samples {
     let mut add = |code: &str, message: String| {
         samples.entry(code.to_owned()).or_default().push(message);
     };
-    for refusal in moves().into_iter().chain(ways()).chain(gates()).chain(clock()) {
+    for refusal in moves().into_iter().chain(ways()).chain(gates()).chain(clock()).chain(shared()) {
         let code = refusal.code();
         let numbers = refusal.mentioned().into_iter().map(|no| (no, 10 + u64::from(no.0)));
         let numbers = numbers.collect();
@@ -198,6 +198,31 @@ fn clock() -> Vec<Refusal> {
         Refusal::NoLease { handoff: HO_3 },
         Refusal::NotYet { handoff: HO_4, until: at("2026-01-31T10:30:01Z") },
         Refusal::NotHeldBack { handoff: HO_4 },
+    ]
+}
+
+fn shared() -> Vec<Refusal> {
+    let key = || ContextKey::parse("api-design").unwrap();
+    let due = "2026-01-31T10:30:30Z".parse().unwrap();
+    let (by, to) = (agent("architect"), agent("developer"));
+    vec![
+        Refusal::NoSuchDecision { decision: 9, n: 4 },
+        Refusal::DecisionSuperseded { decision: 2 },
+        Refusal::DecisionLocked { decision: 2 },
+        Refusal::TooManyDecisions { n: 500 },
+        Refusal::ContextChanged { key: key(), expected: 3, actual: 4, by: text("architect") },
+        Refusal::ContextChanged { key: key(), expected: 0, actual: 4, by: text("architect") },
+        Refusal::ContextChanged { key: key(), expected: 3, actual: 0, by: text("") },
+        Refusal::ContextFull { n_bytes: 212_300, n_documents: 14 },
+        Refusal::AskCycle {
+            by: by.clone(),
+            to: to.clone(),
+            path: text("developer` waits for `architect"),
+        },
+        Refusal::TooManyAsks { n: 50 },
+        Refusal::NoOpenAsk { ask: 3, n: 3 },
+        Refusal::NotAsked { ask: 1, to: by, by: to },
+        Refusal::AskNotDue { ask: 1, due },
     ]
 }
 

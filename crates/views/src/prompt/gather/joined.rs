@@ -42,6 +42,8 @@ impl PromptInputs {
                 | Event::Checks(_)
                 | Event::Blocker(_)
                 | Event::Message(_)
+                | Event::Decision(_)
+                | Event::Context(_)
                 | Event::Content(_)
                 | Event::Branch(_)
                 | Event::Usage(_) => {}

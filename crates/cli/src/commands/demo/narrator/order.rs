@@ -23,6 +23,9 @@ pub(in crate::commands) fn in_reading_order<T>(
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Message(_)
+            | Event::Decision(_)
+            | Event::Context(_)
             | Event::Content(_)
             | Event::Usage(_)
             | Event::Blocker(_) => None,
@@ -79,7 +82,8 @@ mod tests {
 
     fn says(name: &str) -> (String, Event) {
         let text = serde_json::from_str::<ContentId>(&format!("\"{}\"", "0".repeat(64))).unwrap();
-        let event = Event::Message(MessageEvent::Posted { by: Some(agent(name)), text });
+        let event =
+            Event::Message(MessageEvent::Posted { by: Some(agent(name)), text, portrait: None });
         (format!("{name} says"), event)
     }
 

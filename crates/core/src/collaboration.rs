@@ -1,0 +1,292 @@
+//! What agents and people share beside the handoffs of a run: decisions, context documents, and
+//! questions that one agent asks another inside a step. None of it moves the baton.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::canonical;
+use crate::content::ContentId;
+use crate::document::Node;
+use crate::hash::Hash;
+use crate::named::named;
+use crate::names::{AgentId, ContextKey, FreeText, Principal, Reason};
+use crate::run::{HandoffNo, RunId, is_false};
+use crate::view::read::{owned_at, texts_at};
+
+/// A command about what is shared in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Collaboration {
+    Decide(RecordDecision),
+    /// Only a person supersedes it from then on.
+    LockDecision {
+        decision: u32,
+        by: Principal,
+        reason: Option<Reason>,
+    },
+    SetContext(SetContext),
+    /// An agent has read these documents.
+    ReadContext {
+        by: AgentId,
+        documents: Vec<ContextVersion>,
+    },
+    Ask {
+        by: AgentId,
+        to: AgentId,
+        question: FreeText,
+    },
+    Reply {
+        ask: u32,
+        by: Option<AgentId>,
+        answer: FreeText,
+    },
+    /// Sent by the clock, or by a waiting caller: the question was not answered in time.
+    Lapse {
+        ask: u32,
+    },
+}
+
+impl Collaboration {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Decide(_) => "decide",
+            Self::LockDecision { .. } => "lock_decision",
+            Self::SetContext(_) => "set_context",
+            Self::ReadContext { .. } => "read_context",
+            Self::Ask { .. } => "ask",
+            Self::Reply { .. } => "reply_to_question",
+            Self::Lapse { .. } => "lapse",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordDecision {
+    /// Where left out, a person.
+    pub by: Option<AgentId>,
+    pub principal: Principal,
+    pub text: DecisionText,
+    /// The decision that this one replaces; an open one is closed by it.
+    pub supersedes: Option<u32>,
+    pub depends_on: Vec<u32>,
+}
+
+/// A decision in its author's words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DecisionText {
+    pub decision: String,
+    pub rationale: Option<String>,
+    /// What it is about: two standing decisions on one subject contradict each other.
+    pub subject: Option<String>,
+    pub alternatives: Vec<String>,
+}
+
+impl DecisionText {
+    /// As it is stored.
+    pub fn to_text(&self) -> String {
+        let optional = |it: &Option<String>| it.as_ref().map_or(Node::Null, Node::text);
+        canonical::text(&Node::map([
+            ("decision", Node::text(&self.decision)),
+            ("rationale", optional(&self.rationale)),
+            ("subject", optional(&self.subject)),
+            ("alternatives", Node::List(self.alternatives.iter().map(Node::text).collect())),
+        ]))
+    }
+
+    /// As it was stored.
+    pub fn of_document(document: &Node) -> Self {
+        Self {
+            decision: owned_at(document, "decision").unwrap_or_default(),
+            rationale: owned_at(document, "rationale"),
+            subject: owned_at(document, "subject"),
+            alternatives: texts_at(document, "alternatives"),
+        }
+    }
+}
+
+/// Four bytes that tell whether a run has had the same decision before.
+pub fn fingerprint(run: RunId, id: Option<&str>, decision: &str) -> u32 {
+    let text = format!("{run}\n{}\n{decision}", id.unwrap_or_default());
+    let [a, b, c, d, ..] = Hash::of(text.as_bytes()).0;
+    u32::from_be_bytes([a, b, c, d])
+}
+
+/// One decision of a `decision.recorded` event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionItem {
+    /// Counted in the run, from 1.
+    pub no: u32,
+    /// Its index among the decisions of the package.
+    pub index: u32,
+    pub fingerprint: u32,
+    /// The choice is still to be made.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_open: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<u32>,
+}
+
+named! {
+    /// Where a decision stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DecisionState {
+        #[default]
+        Standing = "standing",
+        /// Somebody still has to decide.
+        Open = "open",
+        /// A person's answer to the gate that asked has closed it.
+        Answered = "answered",
+        Superseded = "superseded",
+    }
+}
+
+impl DecisionState {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    fn is_standing(&self) -> bool {
+        *self == Self::Standing
+    }
+}
+
+/// What a run knows of a decision: not its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionMark {
+    pub fingerprint: u32,
+    /// The handoff that came with it, where its answer closes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<HandoffNo>,
+    #[serde(default, skip_serializing_if = "DecisionState::is_standing")]
+    pub state: DecisionState,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_locked: bool,
+}
+
+impl DecisionMark {
+    /// A run records no more: what further packages decide is in those packages.
+    pub const MOST: usize = 500;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetContext {
+    pub key: ContextKey,
+    /// The version that the caller has seen; 0 where the document is to be new.
+    pub expected: u32,
+    pub text: Reason,
+    /// Where left out, a person or a program.
+    pub by: Option<AgentId>,
+    pub principal: Principal,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextVersion {
+    pub key: ContextKey,
+    pub version: u32,
+}
+
+/// The newest version of a context document of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextMark {
+    pub key: ContextKey,
+    pub version: u32,
+    pub text: ContentId,
+    pub n_bytes: u32,
+    /// The agent that changed it, or the principal.
+    pub by: String,
+    pub at: Timestamp,
+}
+
+impl ContextMark {
+    pub const MOST_DOCUMENTS: usize = 100;
+    /// All documents of a run together: about 50,000 tokens. Decisions do not count.
+    pub const MOST_BYTES: usize = 200_000;
+}
+
+/// A question of one agent to another that waits for its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenAsk {
+    /// Counted in the run, from 1.
+    pub no: u32,
+    pub from: AgentId,
+    pub to: AgentId,
+    /// 1, and 2 after the retry.
+    pub attempt: u32,
+    pub due: Timestamp,
+}
+
+impl OpenAsk {
+    pub const TIME_OUT: SignedDuration = SignedDuration::from_secs(30);
+    pub const MOST_ATTEMPTS: u32 = 2;
+    pub const MOST_OPEN: usize = 50;
+}
+
+/// The agents that wait for each other's answers, from `from` on: the way to `to`, where there is one.
+pub(crate) fn waits_for(asks: &[OpenAsk], from: &AgentId, to: &AgentId) -> Option<Vec<AgentId>> {
+    let mut came_from: BTreeMap<&AgentId, &AgentId> = BTreeMap::new();
+    let mut next = vec![from];
+    while let Some(agent) = next.pop() {
+        if agent == to {
+            let mut path = vec![agent.clone()];
+            let mut at = agent;
+            while let Some(before) = came_from.get(at).filter(|_| at != from) {
+                path.push((*before).clone());
+                at = before;
+            }
+            path.reverse();
+            return Some(path);
+        }
+        for ask in asks.iter().filter(|it| it.from == *agent) {
+            if ask.to != *from && !came_from.contains_key(&ask.to) {
+                came_from.insert(&ask.to, agent);
+                next.push(&ask.to);
+            }
+        }
+    }
+    None
+}
+
+/// Names the question in logs of other systems.
+pub type CorrelationId = Uuid;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(from: &str, to: &str) -> OpenAsk {
+        let [from, to] = [from, to].map(|it| AgentId::parse(it).unwrap());
+        OpenAsk { no: 1, from, to, attempt: 1, due: Timestamp::UNIX_EPOCH }
+    }
+
+    fn path(asks: &[OpenAsk], from: &str, to: &str) -> Option<String> {
+        let [from, to] = [from, to].map(|it| AgentId::parse(it).unwrap());
+        let path = waits_for(asks, &from, &to)?;
+        Some(path.iter().map(AgentId::as_str).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn agents_that_wait_for_each_other_are_found_however_long_the_way() {
+        let asks = [ask("a", "b"), ask("b", "c"), ask("b", "d"), ask("d", "e")];
+        assert_eq!(path(&asks, "a", "e").as_deref(), Some("a b d e"));
+        assert_eq!(path(&asks, "a", "a").as_deref(), Some("a"));
+        assert_eq!(path(&asks, "e", "a"), None);
+        assert_eq!(path(&asks, "c", "d"), None);
+    }
+
+    #[test]
+    fn a_decision_is_stored_whole() {
+        let text = DecisionText {
+            decision: "Use SQLite".to_owned(),
+            rationale: Some("one file".to_owned()),
+            subject: None,
+            alternatives: vec!["PostgreSQL".to_owned()],
+        };
+        let stored = text.to_text();
+        assert_eq!(
+            stored,
+            r#"{"alternatives":["PostgreSQL"],"decision":"Use SQLite","rationale":"one file","subject":null}"#
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! Scenarios of decisions, context documents and questions between agents. None of them moves the
+//! baton; the tester compares the run with a replay of its log after each command.
+
+use super::fixture::*;
+use crate::collaboration::{
+    Collaboration, ContextVersion, DecisionState, DecisionText, RecordDecision, SetContext,
+};
+use crate::command::Command;
+use crate::document::Node;
+use crate::event::{DecisionEvent, Event};
+use crate::gate::Answer;
+use crate::names::{ContextKey, Principal};
+
+fn decide(by: Option<&str>, words: &str, supersedes: Option<u32>) -> Command {
+    Command::Collaborate(Collaboration::Decide(RecordDecision {
+        by: by.map(agent),
+        principal: Principal::parse("ada").unwrap(),
+        text: DecisionText { decision: words.to_owned(), ..DecisionText::default() },
+        supersedes,
+        depends_on: Vec::new(),
+    }))
+}
+
+fn lock(decision: u32, by: &str) -> Command {
+    let by = Principal::parse(by).unwrap();
+    Command::Collaborate(Collaboration::LockDecision { decision, by, reason: None })
+}
+
+fn set(key: &str, expected: u32, text: &str, by: &str) -> Command {
+    Command::Collaborate(Collaboration::SetContext(SetContext {
+        key: ContextKey::parse(key).unwrap(),
+        expected,
+        text: reason(text),
+        by: Some(agent(by)),
+        principal: Principal::parse("ada").unwrap(),
+    }))
+}
+
+fn ask(by: &str, to: &str) -> Command {
+    let (by, to) = (agent(by), agent(to));
+    Command::Collaborate(Collaboration::Ask { by, to, question: words("Which database?") })
+}
+
+fn answers_ask(ask: u32, by: Option<&str>) -> Command {
+    let by = by.map(agent);
+    Command::Collaborate(Collaboration::Reply { ask, by, answer: words("SQLite") })
+}
+
+fn lapse(ask: u32) -> Command {
+    Command::Collaborate(Collaboration::Lapse { ask })
+}
+
+/// A plan that decides.
+fn deciding(decisions: &[(&str, &str)]) -> Node {
+    let item = |(id, decision): &(&str, &str)| {
+        Node::map([("id", Node::text(*id)), ("decision", Node::text(*decision))])
+    };
+    let list = Node::List(decisions.iter().map(item).collect());
+    Node::map([("plan", Node::text("Do it")), ("decisions", list)])
+}
+
+fn recorded(tester: &Tester) -> Vec<Vec<u32>> {
+    let of = |(event, _): &(Event, _)| {
+        let Event::Decision(DecisionEvent::Recorded { decisions, .. }) = event else {
+            return None;
+        };
+        Some(decisions.iter().map(|it| it.no).collect())
+    };
+    tester.log().iter().filter_map(of).collect()
+}
+
+fn refused(tester: &mut Tester, command: &Command) -> String {
+    tester.tries(command).unwrap_err().to_string()
+}
+
+#[test]
+fn what_a_package_decides_is_recorded_with_its_handoff_and_only_once() {
+    let mut tester = Tester::started();
+    tester.hands("analyst", "implementer", deciding(&[("D1", "Use SQLite"), ("D2", "No cache")]));
+    assert_eq!(recorded(&tester), [vec![1, 2]]);
+    let again = deciding(&[("D1", "Use SQLite"), ("D3", "One thread")]);
+    tester.hands("implementer", "reviewer", again);
+    assert_eq!(recorded(&tester), [vec![1, 2], vec![3]], "what is repeated is not recorded again");
+    tester.does(&decide(None, "No cache at all", Some(2)));
+    assert_eq!(tester.run.decision(2).unwrap().state, DecisionState::Superseded);
+    let locked = refused(&mut tester, &decide(None, "x", Some(2)));
+    assert!(locked.contains("superseded already"), "{locked}");
+    let unknown = refused(&mut tester, &decide(None, "x", Some(9)));
+    assert_eq!(
+        unknown,
+        "there is no decision 9 in this run, which has 4; `baton decision list` shows them"
+    );
+}
+
+#[test]
+fn a_locked_decision_is_superseded_only_by_a_person() {
+    let mut tester = Tester::started();
+    tester.does(&decide(Some("analyst"), "Use SQLite", None));
+    assert!(refused(&mut tester, &lock(1, "analyst")).contains("only a person"));
+    tester.does(&lock(1, "ada"));
+    assert_eq!(
+        refused(&mut tester, &decide(Some("analyst"), "Use files", Some(1))),
+        "decision 1 is locked; only a person may supersede it"
+    );
+    tester.does(&decide(None, "Use PostgreSQL", Some(1)));
+    assert_eq!(tester.run.decision(1).unwrap().state, DecisionState::Superseded);
+    assert_eq!(tester.run.decision(2).unwrap().state, DecisionState::Standing);
+}
+
+#[test]
+fn an_open_decision_is_closed_by_the_persons_answer() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.hands("analyst", "human", deciding(&[("pending", "A or B?")]));
+    assert_eq!(tester.run.decision(1).unwrap().state, DecisionState::Open);
+    let gate = tester.run.handoffs.last().unwrap().no.0;
+    tester.does(&says(gate, Answer::Reply, "B"));
+    assert_eq!(tester.run.decision(1).unwrap().state, DecisionState::Answered);
+}
+
+#[test]
+fn a_context_document_changes_only_at_the_version_that_the_caller_has_seen() {
+    let mut tester = Tester::started();
+    tester.does(&set("api-design", 0, "By path.", "analyst"));
+    assert_eq!(
+        refused(&mut tester, &set("api-design", 0, "By header.", "implementer")),
+        "the context document `api-design` exists: `analyst` made version 1; read it, then change that"
+    );
+    tester.does(&set("api-design", 1, "By header.", "implementer"));
+    assert_eq!(
+        refused(&mut tester, &set("api-design", 1, "By host.", "analyst")),
+        "the context document `api-design` is not at version 1: `implementer` made version 2; read it, then change that"
+    );
+    let long = "x".repeat(60_000);
+    for key in ["a", "b", "c"] {
+        tester.does(&set(key, 0, &long, "analyst"));
+    }
+    let full = refused(&mut tester, &set("d", 0, &long, "analyst"));
+    assert!(full.contains("the most is 200000 bytes"), "{full}");
+    let documents = vec![ContextVersion { key: ContextKey::parse("a").unwrap(), version: 1 }];
+    let read = Collaboration::ReadContext { by: agent("analyst"), documents };
+    tester.does(&Command::Collaborate(read));
+    assert_eq!(tester.log().last().unwrap().0.name(), "context.read");
+}
+
+#[test]
+fn agents_that_would_wait_for_each_other_are_refused() {
+    let mut tester = Tester::started();
+    tester.does(&ask("implementer", "analyst"));
+    tester.does(&ask("analyst", "reviewer"));
+    assert_eq!(
+        refused(&mut tester, &ask("reviewer", "implementer")),
+        "`reviewer` cannot ask `implementer` now: `implementer` waits for `analyst` waits for `reviewer`, so neither would ever get an answer; answer first"
+    );
+    let own = refused(&mut tester, &ask("analyst", "analyst"));
+    assert!(own.contains("cannot ask `analyst`"), "{own}");
+    assert!(refused(&mut tester, &answers_ask(2, Some("implementer"))).contains("for `reviewer`"));
+    tester.does(&answers_ask(2, Some("reviewer")));
+    tester.does(&ask("reviewer", "implementer"));
+    tester.does(&answers_ask(1, None));
+    assert!(refused(&mut tester, &answers_ask(1, None)).contains("is not open"));
+}
+
+#[test]
+fn a_question_is_put_again_once_and_then_given_up() {
+    let mut tester = Tester::started();
+    tester.does(&ask("implementer", "analyst"));
+    tester.wait_seconds(29);
+    assert!(refused(&mut tester, &lapse(1)).contains("may still be answered"));
+    tester.wait_seconds(1);
+    tester.does(&lapse(1));
+    assert_eq!(
+        (tester.run.asks[0].attempt, tester.log().last().unwrap().0.name()),
+        (2, "message.repeated")
+    );
+    tester.wait_seconds(30);
+    tester.does(&lapse(1));
+    assert_eq!(tester.log().last().unwrap().0.name(), "message.unanswered");
+    assert!(tester.run.asks.is_empty());
+}

@@ -1,0 +1,100 @@
+//! What events of decisions, context and messages do to a run: nothing to the baton.
+
+use jiff::Timestamp;
+
+use super::{ContextEvent, DecisionEvent, MessageEvent};
+use crate::collaboration::{ContextMark, DecisionMark, DecisionState, OpenAsk};
+use crate::content::ContentId;
+use crate::run::{HandoffNo, Run, RunCast};
+
+impl Run {
+    pub(super) fn on_decision(&mut self, event: &DecisionEvent) {
+        match event {
+            DecisionEvent::Recorded { decisions, handoff, portrait, .. } => {
+                self.show_as(*portrait);
+                for it in decisions {
+                    let state =
+                        if it.is_open { DecisionState::Open } else { DecisionState::Standing };
+                    self.decisions.push(DecisionMark {
+                        fingerprint: it.fingerprint,
+                        asked_by: handoff.filter(|_| it.is_open),
+                        state,
+                        is_locked: false,
+                    });
+                }
+            }
+            DecisionEvent::Superseded { decision, .. } => {
+                if let Some(mark) = self.decision_mut(*decision) {
+                    mark.state = DecisionState::Superseded;
+                }
+            }
+            DecisionEvent::Locked { decision, .. } => {
+                if let Some(mark) = self.decision_mut(*decision) {
+                    mark.is_locked = true;
+                }
+            }
+        }
+    }
+
+    /// A person's answer closes what the sender left open.
+    pub(super) fn answer_decisions(&mut self, gate: HandoffNo) {
+        for mark in self.decisions.iter_mut().filter(|it| it.asked_by == Some(gate)) {
+            mark.asked_by = None;
+            if mark.state == DecisionState::Open {
+                mark.state = DecisionState::Answered;
+            }
+        }
+    }
+
+    pub(super) fn on_context(&mut self, event: &ContextEvent, at: Timestamp) {
+        let ContextEvent::Changed { key, version, by, text, n_bytes } = event else { return };
+        let mark = ContextMark {
+            key: key.clone(),
+            version: *version,
+            text: *text,
+            n_bytes: *n_bytes,
+            by: by.clone(),
+            at,
+        };
+        match self.context.iter_mut().find(|it| it.key == *key) {
+            Some(before) => *before = mark,
+            None => self.context.push(mark),
+        }
+    }
+
+    pub(super) fn on_message(&mut self, event: &MessageEvent) {
+        match event {
+            MessageEvent::Posted { portrait, .. } => self.show_as(*portrait),
+            MessageEvent::Asked { ask, by, to, due, portrait, .. } => {
+                self.show_as(*portrait);
+                self.n_asks = *ask;
+                let (from, to) = (by.clone(), to.clone());
+                self.asks.push(OpenAsk { no: *ask, from, to, attempt: 1, due: *due });
+            }
+            MessageEvent::Replied { ask, portrait, .. } => {
+                self.show_as(*portrait);
+                self.asks.retain(|it| it.no != *ask);
+            }
+            MessageEvent::Repeated { ask, due } => {
+                for open in self.asks.iter_mut().filter(|it| it.no == *ask) {
+                    open.attempt += 1;
+                    open.due = *due;
+                }
+            }
+            MessageEvent::Unanswered { ask } => self.asks.retain(|it| it.no != *ask),
+        }
+    }
+
+    fn decision_mut(&mut self, no: u32) -> Option<&mut DecisionMark> {
+        self.decisions.get_mut(usize::try_from(no.checked_sub(1)?).ok()?)
+    }
+
+    /// Records what is shown of the agents, where that is news to the run.
+    fn show_as(&mut self, cast: Option<ContentId>) {
+        let Some(cast) = cast else { return };
+        let since = HandoffNo(self.n_handoffs);
+        if self.casts.last().is_none_or(|it| it.cast != cast) {
+            self.casts.push(RunCast { since, cast });
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The conversation of a run: what agents and people say, hand over, decide and ask, as one
+//! attributed stream that is read in pages, in both directions.
+//!
+//! A page costs what is on it, however long the run is: events that are no part of the conversation
+//! are a few beside each handoff.
+
+mod items;
+
+use baton_core::agent::Agent;
+use baton_core::content::ContentId;
+use baton_core::event::Event;
+use baton_core::names::Principal;
+use baton_core::run::{HandoffNo, Run};
+use baton_engine::EngineError;
+use baton_store::{EventFilter, Position, RunRow, StoredEvent};
+use baton_wire::event;
+use jiff::Timestamp;
+
+use self::items::{has_part, texts_of};
+use crate::Views;
+
+/// Which part of a conversation is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConversationWindow {
+    /// What comes after an item, oldest first.
+    After(Position),
+    /// What comes before an item: the nearest to it, oldest first.
+    Before(Position),
+}
+
+impl ConversationWindow {
+    /// The end of the conversation.
+    pub const NEWEST: Self = Self::Before(Position(i64::MAX as u64));
+}
+
+/// A part of a conversation, oldest first.
+#[derive(Debug, Clone)]
+pub struct ConversationPage {
+    pub items: Vec<ConversationItem>,
+    /// Whether there is more in the direction of the window.
+    pub has_more: bool,
+}
+
+/// One part of a conversation.
+#[derive(Debug, Clone)]
+pub struct ConversationItem {
+    pub position: Position,
+    pub at: Timestamp,
+    pub kind: ConversationKind,
+    /// The agent as it was shown then; none where a person or a program speaks.
+    pub agent: Option<Agent>,
+    /// Who sent it.
+    pub principal: Principal,
+    /// The receiver of a handoff or a question.
+    pub to: Option<Agent>,
+    /// Baton's own line, such as `Handing off to Reviewer...`.
+    pub line: Option<String>,
+    /// The author's words, without its use of tools.
+    pub text: Option<String>,
+    pub is_damaged: bool,
+    /// What tools were used on, in order.
+    pub tools: Vec<String>,
+    pub handoff: Option<HandoffNo>,
+    pub decisions: Vec<StatedDecision>,
+    /// The number of a question between agents.
+    pub ask: Option<u32>,
+}
+
+/// A decision as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedDecision {
+    pub no: u32,
+    pub decision: String,
+    pub rationale: Option<String>,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConversationKind {
+    Message,
+    Handoff,
+    Decision,
+    /// A person's answer at a gate.
+    Answer,
+    /// One agent asks another, or the sender of its work.
+    Question,
+    Reply,
+    /// A question between agents was put again, or given up.
+    Unanswered,
+    Context,
+}
+
+impl ConversationKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Handoff => "handoff",
+            Self::Decision => "decision",
+            Self::Answer => "answer",
+            Self::Question => "question",
+            Self::Reply => "reply",
+            Self::Unanswered => "unanswered",
+            Self::Context => "context",
+        }
+    }
+}
+
+/// An event that is a part of the conversation.
+struct FoundPart {
+    stored: StoredEvent,
+    event: Event,
+}
+
+/// How many events are read at once, at least.
+const FEWEST_READ: u32 = 100;
+
+impl Views<'_> {
+    pub async fn conversation(
+        &self,
+        row: &RunRow,
+        window: ConversationWindow,
+        most: u32,
+    ) -> Result<ConversationPage, EngineError> {
+        let (parts, has_more) = self.find_parts(&row.run, window, most).await?;
+        let ids: Vec<ContentId> = parts.iter().flat_map(|it| texts_of(&it.event)).collect();
+        let texts = self.texts(row.run.id, ids).await?;
+        let cast = self.cast(&row.run).await?;
+        let workflow = self.workflow_of(row).await?;
+        let scene = items::Scene { texts: &texts, cast: &cast, workflow: &workflow };
+        let items = parts.into_iter().map(|it| scene.item(it)).collect();
+        Ok(ConversationPage { items, has_more })
+    }
+
+    async fn find_parts(
+        &self,
+        run: &Run,
+        window: ConversationWindow,
+        most: u32,
+    ) -> Result<(Vec<FoundPart>, bool), EngineError> {
+        let n_read = most.saturating_add(1).max(FEWEST_READ);
+        let wanted = most as usize;
+        let mut found: Vec<FoundPart> = Vec::new();
+        let mut window = window;
+        loop {
+            let read = match window {
+                ConversationWindow::After(after) => {
+                    let filter = EventFilter { after, run: Some(run.id), limit: n_read };
+                    self.events(&filter).await?
+                }
+                ConversationWindow::Before(before) => {
+                    self.events_before(run.id, before, n_read).await?
+                }
+            };
+            let is_last = read.len() < n_read as usize;
+            let Some(end) = read.last().map(|it| it.position) else { break };
+            let parts = read.into_iter().filter(|it| has_part(&it.name)).filter_map(|stored| {
+                let event = event::decode(&stored.body).ok()?;
+                Some(FoundPart { stored, event })
+            });
+            found.extend(parts);
+            if found.len() > wanted || is_last {
+                break;
+            }
+            window = match window {
+                ConversationWindow::After(_) => ConversationWindow::After(end),
+                ConversationWindow::Before(_) => ConversationWindow::Before(end),
+            };
+        }
+        let has_more = found.len() > wanted;
+        found.truncate(wanted);
+        if matches!(window, ConversationWindow::Before(_)) {
+            found.reverse();
+        }
+        Ok((found, has_more))
+    }
+}
