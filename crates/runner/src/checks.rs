@@ -407,7 +407,11 @@ async fn give_back(context: &RunnerContext, record: &mut CheckRecord, why: &str)
 }
 
 async fn fail(context: &RunnerContext, record: &mut CheckRecord, why: &str) {
-    end_with(context, record, context.client.lose(&record.key, why, None, AttemptRetry::AsUsual).await);
+    end_with(
+        context,
+        record,
+        context.client.lose(&record.key, why, None, AttemptRetry::AsUsual).await,
+    );
 }
 
 fn end_with(context: &RunnerContext, record: &mut CheckRecord, sent: Result<(), ApiFailure>) {
