@@ -1,21 +1,30 @@
 //! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile|runner]`: measures, built as a
 //! released binary is. `baton-load` knows what can be measured and with which options.
+//! `--against DIR` compares with another checkout: see [`pairs`].
+
+mod pairs;
 
 use anyhow::Result;
 
+use self::pairs::Comparison;
 use crate::cargo;
 
 const DEFAULT: &str = "engine";
+const BUILD: [&str; 5] = ["build", "--profile", "dist", "--package", "baton-load"];
+const RUN: [&str; 7] = ["run", "--quiet", "--profile", "dist", "--package", "baton-load", "--"];
 
 pub(crate) fn run(args: &[&str]) -> Result<()> {
-    let mut command = vec!["run", "--profile", "dist", "--package", "baton-load", "--"];
-    let args = load_args(args);
+    let (comparison, args) = Comparison::of_args(args)?;
+    let args = load_args(&args);
+    if let Some(comparison) = comparison {
+        return comparison.run(&args);
+    }
     if matches!(args.first(), Some(&("growth" | "runner"))) {
         // They measure the program itself.
         cargo::run(&["build", "--profile", "dist", "--package", "baton-cli"], &[])?;
     }
-    command.extend(args);
-    cargo::run(&command, &[])
+    cargo::run(&BUILD, &[])?;
+    cargo::run(&[&RUN[..], &args].concat(), &[])
 }
 
 /// The first word says what to measure; without one, or with options alone, it is the engine.

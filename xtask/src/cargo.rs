@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "xtask runs cargo; it starts no agents")]
 
 use std::io::{BufRead as _, BufReader, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -19,6 +19,24 @@ pub(crate) fn run(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
         .with_context(|| format!("`cargo {}` could not be started", args.join(" ")))?;
     ensure!(status.success(), "`cargo {}` ended with {status}", args.join(" "));
     Ok(())
+}
+
+/// Runs cargo in another checkout, like [`run`].
+pub(crate) fn run_in(dir: &Path, args: &[&str]) -> Result<()> {
+    let status = cargo(args).current_dir(dir).status();
+    let status = status.with_context(|| format!("`cargo {}` did not start", args.join(" ")))?;
+    let (args, dir) = (args.join(" "), dir.display());
+    ensure!(status.success(), "`cargo {args}` in `{dir}` ended with {status}");
+    Ok(())
+}
+
+/// Runs cargo in a checkout, and returns what it printed on stdout.
+pub(crate) fn output_in(dir: &Path, args: &[&str]) -> Result<String> {
+    let output = cargo(args).current_dir(dir).stderr(Stdio::inherit()).output();
+    let output = output.with_context(|| format!("`cargo {}` did not start", args.join(" ")))?;
+    let (args, dir, status) = (args.join(" "), dir.display(), output.status);
+    ensure!(status.success(), "`cargo {args}` in `{dir}` ended with {status}");
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Runs cargo like [`run`], and returns what it printed on stderr.

@@ -29,6 +29,7 @@ usage: cargo xtask <command>
   page               check only the page, in headless Chromium
   tidy               check only the rules of the repository that the compiler cannot see
   bench [WHAT]       measure `engine` (default), `http`, `events`, `formats`, `leases` or `runner`
+  bench [WHAT] --against DIR  the same in turn with another checkout, and the ratios (--pairs N)
   crash [N]          kill Baton N times in the middle of its work (default 1000)
   crash --damage [N] kill it, and damage what it left in N ways
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)

@@ -65,6 +65,23 @@ pub struct LostAttempt {
     pub ask: bool,
 }
 
+/// What the program of a holder wants to do, and waits for.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"fence": 1, "question": "`implementer` asks for permission (execute): npm publish"}))]
+pub struct PermissionRequest {
+    /// The fencing token of the claim.
+    pub fence: u32,
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub question: String,
+}
+
+/// No program waits for the permission any more.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
+pub struct WithdrawnPermission {}
+
 /// A message to post.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

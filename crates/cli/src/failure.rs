@@ -212,6 +212,9 @@ impl Failure {
             Failure::Runner(
                 RunnerError::Files(error) | RunnerError::Workspace(WorkspaceError::Files(error)),
             ) => class_of_file(error),
+            Failure::Runner(RunnerError::CredentialRefused { .. }) => {
+                FailureClass::new(REFUSED, "bad_token")
+            }
             Failure::Runner(RunnerError::Workspace(_) | RunnerError::Busy { .. }) => {
                 FailureClass::new(CONFLICT, "conflict")
             }

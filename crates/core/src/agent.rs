@@ -1,7 +1,5 @@
 //! Who can receive a handoff: a role with a prompt, not a process.
 
-use crate::canonical;
-use crate::content::{Content, ContentKind};
 use crate::document::Node;
 use crate::named::named;
 use crate::names::AgentId;
@@ -81,23 +79,21 @@ impl Agent {
         self.name.clone()
     }
 
-    /// What is shown of the agent, as a text of a run: later edits of the agent's file do not
-    /// change who took part in it. The prompt is not part of it. It is no secret, so that the nonce
-    /// is fixed and equal portraits have equal ids.
-    pub fn portrait(&self) -> Content {
+    /// What is shown of the agent. Runs keep it: later edits of the agent's file do not change who
+    /// took part in them. The prompt is not part of it.
+    pub fn portrait(&self) -> Node {
         let short = |text: &str, most: usize| Node::Text(text.chars().take(most).collect());
         let optional = |text: Option<&String>, most: usize| {
             text.filter(|it| it.len() <= most).map_or(Node::Null, Node::text)
         };
         let capabilities = self.capabilities.iter().take(MOST_CAPABILITIES);
-        let document = Node::map([
+        Node::map([
             ("name", short(&self.name, MOST_NAME)),
             ("description", short(&self.description, MOST_DESCRIPTION)),
             ("capabilities", Node::List(capabilities.map(|it| short(it, MOST_NAME)).collect())),
             ("avatar", optional(self.avatar.as_ref(), MOST_AVATAR)),
             ("color", optional(self.color.as_ref(), MOST_NAME)),
-        ]);
-        Content::new([0; 16], ContentKind::Words, canonical::text(&document))
+        ])
     }
 
     /// The agent as a [portrait](Agent::portrait) shows it.

@@ -31,7 +31,20 @@ pub enum ContentKind {
     Words,
 }
 
+/// Of a text that is no secret: equal texts have equal ids, in every run.
+const SHARED_NONCE: [u8; 16] = [0; 16];
+
 impl Content {
+    /// A text that comes from the file of an agent or a workflow, or is Baton's own: a store keeps
+    /// it once for all runs.
+    pub fn shared(text: impl Into<Arc<str>>) -> Self {
+        Self::new(SHARED_NONCE, ContentKind::Words, text)
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.nonce == SHARED_NONCE && self.kind == ContentKind::Words
+    }
+
     pub fn new(nonce: [u8; 16], kind: ContentKind, text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         let id = content_id(&nonce, &text);

@@ -24,6 +24,7 @@ mod lease;
 mod limit;
 mod offer;
 mod passed;
+mod permission;
 mod phase;
 mod question;
 mod reject;
@@ -60,6 +61,8 @@ mod gate_scenarios;
 #[cfg(test)]
 mod hand_off_scenarios;
 #[cfg(test)]
+mod held_by_checks_scenarios;
+#[cfg(test)]
 mod lease_scenarios;
 #[cfg(test)]
 mod lint_scenarios;
@@ -71,6 +74,8 @@ mod outcome_scenarios;
 mod page_scenarios;
 #[cfg(test)]
 mod passed_scenarios;
+#[cfg(test)]
+mod permission_scenarios;
 #[cfg(test)]
 mod portrait_scenarios;
 #[cfg(test)]
@@ -244,6 +249,8 @@ pub fn decide(
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;
         }
+        Command::AskPermission(asked) => permission::ask(&mut draft, asked)?,
+        Command::WithdrawPermission { gate } => permission::withdraw(&mut draft, *gate)?,
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,
@@ -301,6 +308,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         owner: start.owner.clone(),
         start: entry,
         has_gates: workflow.graph().has_gates(),
+        has_checks: !workflow.graph().checked_edges().is_empty(),
         mode: start.mode,
         budget: start.budget,
     });

@@ -132,6 +132,9 @@ named! {
         Releases = "releases",
         /// The receiver did not accept in time.
         Expired = "expired",
+        /// The holder's program waits until a person allows or denies what it wants to do. The baton
+        /// does not move.
+        Permission = "permission",
     }
 }
 
@@ -163,10 +166,11 @@ pub enum Answer {
 impl Gate {
     /// The answers that this gate accepts, by name.
     pub fn choices(&self) -> &'static [&'static str] {
-        if self.kind == GateKind::Advisory {
+        if self.kind == GateKind::Advisory && self.cause != GateCause::Permission {
             return &["approve", "reject"];
         }
         match self.cause {
+            GateCause::Permission => &["approve", "continue", "reject"],
             GateCause::Rounds
             | GateCause::SameFindings
             | GateCause::Failure
@@ -277,7 +281,8 @@ impl Gate {
             | GateCause::Questions
             | GateCause::LostLease
             | GateCause::Stalled
-            | GateCause::Expired => self.cause.sentence().to_owned(),
+            | GateCause::Expired
+            | GateCause::Permission => self.cause.sentence().to_owned(),
         }
     }
 
@@ -363,6 +368,10 @@ impl GateCause {
                 "The work was accepted and released as often as it may; a person decides how to go on"
             }
             GateCause::Expired => "The handoff was not accepted in time",
+            GateCause::Permission => {
+                "The agent asks for permission, and waits: approve (once), continue (this kind, until the \
+                 attempt ends) or reject"
+            }
         }
     }
 }

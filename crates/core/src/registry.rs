@@ -3,39 +3,39 @@
 use std::collections::BTreeMap;
 
 use crate::agent::Agent;
+use crate::canonical;
 use crate::content::Content;
+use crate::document::Node;
 use crate::names::AgentId;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Agents(BTreeMap<AgentId, KnownAgent>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct KnownAgent {
-    agent: Agent,
-    /// Made once: every handoff compares it with what its run has.
-    portrait: Content,
+pub struct Agents {
+    known: BTreeMap<AgentId, Agent>,
+    /// Made once: every handoff compares it with what its run has. `None` without agents.
+    cast: Option<Content>,
 }
 
 impl Agents {
     pub fn new(agents: impl IntoIterator<Item = Agent>) -> Self {
-        let known = |agent: Agent| {
-            let portrait = agent.portrait();
-            (agent.id.clone(), KnownAgent { agent, portrait })
-        };
-        Self(agents.into_iter().map(known).collect())
+        let known: BTreeMap<AgentId, Agent> =
+            agents.into_iter().map(|it| (it.id.clone(), it)).collect();
+        let portraits = known.values().map(|it| (it.id.to_string(), it.portrait()));
+        let cast = Node::Map(portraits.collect());
+        let cast = (!known.is_empty()).then(|| Content::shared(canonical::text(&cast)));
+        Self { known, cast }
     }
 
     pub fn find(&self, id: &AgentId) -> Option<&Agent> {
-        self.0.get(id).map(|it| &it.agent)
+        self.known.get(id)
     }
 
-    /// What is shown of the agent, where a file describes it.
-    pub(crate) fn portrait(&self, id: &AgentId) -> Option<&Content> {
-        self.0.get(id).map(|it| &it.portrait)
+    /// What is shown of all agents: one text, which runs share as long as no file is edited.
+    pub fn cast(&self) -> Option<&Content> {
+        self.cast.as_ref()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Agent> {
-        self.0.values().map(|it| &it.agent)
+        self.known.values()
     }
 
     /// The agent as its file describes it, else what is shown in place of a file.

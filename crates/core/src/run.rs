@@ -66,6 +66,9 @@ pub struct Run {
     pub blockers: Vec<Blocker>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_blockers: u32,
+    /// Edges with checks are among the gates that the work has to pass. Older runs go on without.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_checks: bool,
     /// An external system reported that the work is good, or that it has been merged.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_passed: bool,
@@ -73,8 +76,11 @@ pub struct Run {
     pub is_merged: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_commit: Option<CommitId>,
-    /// What was shown of each agent, and since which handoff: a later edit of its file does not
+    /// What was shown of the agents, and since which handoff: a later edit of their files does not
     /// change the history of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub casts: Vec<RunCast>,
+    /// The same, agent by agent, as earlier versions recorded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub portraits: Vec<Portrait>,
     /// What agents may use, where the run was started with it.
@@ -87,6 +93,13 @@ pub struct Run {
     pub n_handoffs: u32,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
+}
+
+/// What is shown of all agents, since a handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunCast {
+    pub since: HandoffNo,
+    pub cast: ContentId,
 }
 
 /// What is shown of an agent, since a handoff.
@@ -216,14 +229,8 @@ pub struct EdgeKey {
 }
 
 impl Run {
-    /// More are not recorded: an agent file is not edited so often during one run.
-    pub const MOST_PORTRAITS: usize = 200;
-
-    /// What is shown of an agent in a handoff, where the run has it.
-    pub fn portrait(&self, agent: &AgentId, at: HandoffNo) -> Option<ContentId> {
-        let known = self.portraits.iter().rev().find(|it| it.agent == *agent && it.since <= at);
-        known.map(|it| it.portrait)
-    }
+    /// More are not recorded: agent files are not edited so often during one run.
+    pub const MOST_CASTS: usize = 50;
 
     pub fn new(
         id: RunId,
@@ -253,9 +260,11 @@ impl Run {
             frames: Vec::new(),
             blockers: Vec::new(),
             n_blockers: 0,
+            has_checks: false,
             is_passed: false,
             is_merged: false,
             merge_commit: None,
+            casts: Vec::new(),
             portraits: Vec::new(),
             budget: Budget::default(),
             spent: Vec::new(),

@@ -181,6 +181,25 @@ impl Edge {
             threshold: None,
         }
     }
+
+    /// The gate that stops work on this edge. An advisory one does not.
+    pub fn stopping_gate(&self) -> Option<&EdgeGate> {
+        self.gate.as_ref().filter(|it| it.kind != GateKind::Advisory)
+    }
+
+    /// Whether work has to pass something before it goes this way: a gate, or checks.
+    pub fn holds(&self) -> bool {
+        self.stopping_gate().is_some() || !self.checks.is_empty()
+    }
+
+    /// The name of what work has to pass here: the gate's, else `checks: tests, lint`.
+    pub fn hold_name(&self) -> Option<String> {
+        if let Some(gate) = self.stopping_gate() {
+            return Some(gate.name.clone());
+        }
+        let checks: Vec<&str> = self.checks.iter().map(CheckName::as_str).collect();
+        (!checks.is_empty()).then(|| format!("checks: {}", checks.join(", ")))
+    }
 }
 
 /// A gate that a workflow declares on an edge.

@@ -279,6 +279,8 @@ fn target(command: &Command) -> CommandTarget<'_> {
         | Command::CleanUp { .. }
         | Command::Answer(_)
         | Command::LoseLease(_)
+        | Command::AskPermission(_)
+        | Command::WithdrawPermission { .. }
         | Command::ClaimChecks(_)
         | Command::ReportChecks(_)
         | Command::Wake { .. }

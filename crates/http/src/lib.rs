@@ -15,6 +15,7 @@ mod heavy;
 mod limits;
 mod local;
 mod lookup;
+mod masked;
 mod metrics;
 mod misfit;
 mod openapi;

@@ -14,8 +14,10 @@ mod documents;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
+mod long_poll;
 mod messages;
 mod metrics;
+mod permissions;
 pub(crate) mod runs;
 pub(crate) mod status;
 pub(crate) mod stories;
@@ -61,6 +63,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(handoffs::commands::routes())
         .routes(routes!(claims::claim))
         .routes(routes!(claims::lose))
+        .routes(routes!(permissions::ask))
+        .routes(routes!(permissions::withdraw))
         .routes(routes!(checks::claim))
         .routes(routes!(checks::report))
         .routes(routes!(archive::get))

@@ -95,7 +95,8 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
             let (head, version) = (Value::Null, Value::Null);
             let mut statements = entries.remove(&(run, at)).unwrap_or_default();
             if commands.is_empty() {
-                statements.extend(definitions(&connection)?);
+                statements.extend(all_of(&connection, "definitions")?);
+                statements.extend(all_of(&connection, "shared_texts")?);
             }
             group = Some(CommandReader { run, at, is_first: false, head, version, statements });
         }
@@ -236,11 +237,12 @@ fn outbox(connection: &Connection) -> Result<HashMap<(i64, i64), Vec<Statement>>
     Ok(entries)
 }
 
-/// The workflows of all runs, which the first command of each brings with it.
-fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
-    let mut select = connection.prepare("select * from definitions")?;
+/// The workflows of all runs, or the texts that they share: the first command of each run brings
+/// them with it.
+fn all_of(connection: &Connection, table: &'static str) -> Result<Vec<Statement>> {
+    let mut select = connection.prepare(&format!("select * from {table}"))?;
     let values = select.query_map([], whole)?;
-    let statement = |values| Statement::insert("definitions", values);
+    let statement = |values| Statement::insert(table, values);
     Ok(values.map(|it| it.map(statement)).collect::<Result<_, _>>()?)
 }
 
@@ -362,6 +364,7 @@ mod tests {
             "story_log",
             "outbox",
             "definitions",
+            "shared_texts",
             "due",
         ] {
             let (theirs, ours) = (rows(engine_dir.path(), table), rows(raw_dir.path(), table));

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use baton_api::{
     Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
-    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, ProblemDocument, PromptDocument,
-    StoryDocument, StoryText, UsageReport,
+    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest, ProblemDocument,
+    PromptDocument, StoryDocument, StoryText, UsageReport, WithdrawnPermission,
 };
 use baton_core::agent::AgentInterface;
 use baton_core::budget::Usage;
@@ -48,6 +48,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const MOST_HEARTBEAT: Duration = Duration::from_secs(2);
 /// A claim whose answer was lost is asked for again within this time, by the same name.
 const CLAIM_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A question for permission has at most 10,000 characters.
+const MOST_QUESTION: usize = 9_000;
 
 /// How the reason begins with which an attempt ends that left no result.
 pub(crate) const FAILURE: &str = "failure: ";
@@ -201,6 +204,43 @@ impl Client {
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");
         self.insist(&request).await.map(|_| ())
+    }
+
+    /// Asks a person for permission. The gate that holds the question.
+    pub(crate) async fn ask_permission(
+        &self,
+        key: &AttemptKey,
+        n: usize,
+        question: &str,
+    ) -> Result<uuid::Uuid, ApiFailure> {
+        let asked = PermissionRequest {
+            fence: key.fence,
+            question: question.chars().take(MOST_QUESTION).collect(),
+        };
+        let path = format!("/handoffs/{}/permissions", key.handoff);
+        let request = self.keyed(self.post(path, &asked), key, &format!("permission-{n}"));
+        let (_, body) = self.insist(&request).await?;
+        read::<AskedGate>(&body).map(|it| it.handoff.id)
+    }
+
+    /// What a person has answered; `None` as long as the question is open.
+    pub(crate) async fn permission(
+        &self,
+        gate: uuid::Uuid,
+    ) -> Result<Option<PermissionAnswer>, ApiFailure> {
+        let (_, body) = self.send(&self.get(format!("/handoffs/{gate}"))).await?;
+        let gate: GateState = read(&body)?;
+        let is_open = gate.state == "pending";
+        Ok((!is_open).then(|| match gate.gate.and_then(|it| it.answer).as_deref() {
+            Some("approve") => PermissionAnswer::Once,
+            Some("continue") => PermissionAnswer::Kind,
+            Some(_) | None => PermissionAnswer::Deny,
+        }))
+    }
+
+    pub(crate) async fn withdraw_permission(&self, gate: uuid::Uuid) -> Result<(), ApiFailure> {
+        let path = format!("/handoffs/{gate}/withdraw");
+        self.send(&self.post(path, &WithdrawnPermission {})).await.map(|_| ())
     }
 
     /// What a program used. Sent again under the same name, it counts once.
@@ -381,6 +421,38 @@ impl Client {
             Err(_) => Err(ApiFailure::Unreachable(format!("it answered {}", parts.status))),
         }
     }
+}
+
+/// A person's answer to a question for permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PermissionAnswer {
+    Once,
+    /// This kind of tool, until the attempt ends.
+    Kind,
+    Deny,
+}
+
+/// Of the answer to a question for permission, the gate that holds it.
+#[derive(Deserialize)]
+struct AskedGate {
+    handoff: GateId,
+}
+
+#[derive(Deserialize)]
+struct GateId {
+    id: uuid::Uuid,
+}
+
+/// Of a gate, whether and how it is answered.
+#[derive(Deserialize)]
+struct GateState {
+    state: String,
+    gate: Option<GateReplyState>,
+}
+
+#[derive(Deserialize)]
+struct GateReplyState {
+    answer: Option<String>,
 }
 
 /// Of the answer to a command, where the run is then.

@@ -74,6 +74,10 @@ pub(crate) enum AgentEnd {
         code: Option<i32>,
         signal: Option<i32>,
     },
+    /// It ended its turn of a conversation.
+    TurnEnded {
+        stop: TurnStop,
+    },
     TimedOut {
         seconds: u64,
     },
@@ -92,6 +96,21 @@ pub(crate) enum AgentEnd {
     },
 }
 
+/// Why an agent's turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TurnStop {
+    /// It has said what it had to say.
+    EndTurn,
+    MaxTokens,
+    MaxTurnRequests,
+    /// The model will not do it.
+    Refusal,
+    Cancelled,
+    /// The agent, or the conversation with it, broke.
+    Error(String),
+}
+
 /// The folder of a runner's state, inside the data folder.
 pub(crate) const FOLDER: &str = "runner";
 pub(crate) const ATTEMPTS: &str = "attempts";
@@ -106,6 +125,29 @@ const MOST_KEPT: usize = 500;
 /// The exact prompt of a round: the second one has a file of its own.
 pub(crate) fn prompt_file(round: u32) -> String {
     if round == 1 { "prompt.md".to_owned() } else { format!("prompt-{round}.md") }
+}
+
+impl AgentEnd {
+    /// True if the program came to its end by itself: what it said last is its last word.
+    pub(crate) fn is_own(&self) -> bool {
+        match self {
+            Self::Exited { .. } | Self::TurnEnded { stop: TurnStop::EndTurn } => true,
+            Self::TurnEnded {
+                stop:
+                    TurnStop::MaxTokens
+                    | TurnStop::MaxTurnRequests
+                    | TurnStop::Refusal
+                    | TurnStop::Cancelled
+                    | TurnStop::Error(_),
+            }
+            | Self::TimedOut { .. }
+            | Self::TooMuchOutput { .. }
+            | Self::OverBudget { .. }
+            | Self::Over
+            | Self::Lost
+            | Self::Stopped => false,
+        }
+    }
 }
 
 impl AttemptStage {

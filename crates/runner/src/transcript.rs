@@ -82,9 +82,9 @@ impl Transcript {
         part
     }
 
-    /// What the program has used so far, as far as it says so.
-    pub(crate) fn usage(&self) -> Usage {
-        self.report.usage
+    /// What is known so far.
+    pub(crate) fn report(&self) -> &AgentReport {
+        &self.report
     }
 
     /// The last line may have no end; and what is known now.
@@ -116,7 +116,7 @@ impl Transcript {
 }
 
 impl TranscriptPart {
-    fn show(&mut self, text: &str) {
+    pub(crate) fn show(&mut self, text: &str) {
         self.shown += text;
         self.shown.push('\n');
     }
@@ -126,13 +126,13 @@ impl TranscriptPart {
         self.words.push('\n');
     }
 
-    fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         self.show(text);
         self.add_words(text);
     }
 
     /// One line: the tool, and what it was used on.
-    fn use_tool(&mut self, name: &str, subject: &str) {
+    pub(crate) fn use_tool(&mut self, name: &str, subject: &str) {
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
         let end = subject.floor_char_boundary(MOST_SHOWN_OF_TOOL.min(subject.len()));
         let dots = if end < subject.len() { " ..." } else { "" };
@@ -142,7 +142,7 @@ impl TranscriptPart {
 
 impl AgentReport {
     /// Recorded once: the first message is the program's answer, later ones repeat it.
-    fn limited(&mut self, message: &str, until: Option<Timestamp>) {
+    pub(crate) fn limited(&mut self, message: &str, until: Option<Timestamp>) {
         match &mut self.rate_limit {
             Some(known) => known.until = known.until.or(until),
             None => self.rate_limit = Some(RateLimit { message: message.to_owned(), until }),
@@ -151,15 +151,17 @@ impl AgentReport {
 }
 
 /// An amount in dollars, as millionths: the program prints a number with a decimal point.
-fn micro_usd(value: &Value) -> Option<u64> {
-    let dollars = value.as_f64().filter(|it| it.is_finite() && *it >= 0.0)?;
+pub(crate) fn micro_usd(dollars: f64) -> Option<u64> {
+    if !dollars.is_finite() || dollars < 0.0 {
+        return None;
+    }
     let (whole, part) =
         format!("{dollars:.6}").split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()))?;
     whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(part.parse().ok()?)
 }
 
 /// Words by which a provider's refusal for too many requests is known.
-fn is_rate_limit(message: &str) -> bool {
+pub(crate) fn is_rate_limit(message: &str) -> bool {
     const SIGNS: [&str; 6] =
         ["usage limit", "rate limit", "rate_limit", "too many requests", "quota", "(429)"];
     let message = message.to_ascii_lowercase();
@@ -175,7 +177,7 @@ fn count(value: &Value, pointer: &str) -> u64 {
 }
 
 /// The first of these members that is there, as a text.
-fn first_of(value: &Value, members: &[&str]) -> String {
+pub(crate) fn first_of(value: &Value, members: &[&str]) -> String {
     let found = members.iter().find_map(|it| value.get(it));
     found.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).unwrap_or_default()
 }

@@ -3,20 +3,25 @@
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::package::Format;
 use baton_core::run::RunId;
-use baton_store::StoredContent;
+use baton_store::{StoredContent, TextOwner};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{content_id, execute, hash, number, parsed};
 use crate::error::{in_row, unreadable};
+use crate::shared_texts;
 use crate::statements::Statements;
 
-/// Inserts a text. Inserting it again changes nothing: its id is its hash.
+/// Inserts a text. Inserting it again changes nothing: its id is its hash. One that every run has
+/// is stored once: it would be most of the rows here.
 pub(crate) fn add(
     statements: &impl Statements,
     run_number: i64,
     content: &Content,
 ) -> rusqlite::Result<()> {
+    if content.is_shared() {
+        return shared_texts::add(statements, content);
+    }
     let sql = "insert into contents (run_number, id, nonce, kind, format, hash, text)
                values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                on conflict (run_number, id) do nothing";
@@ -40,7 +45,14 @@ pub(crate) fn find(
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let row = statement.query_row(params![run.0.as_bytes(), id.0.0], read).optional()?;
-        found.extend(row.map(StoredContent::new));
+        let stored = match row {
+            Some(content) => Some(StoredContent::new(content, TextOwner::Run)),
+            None => {
+                let shared = shared_texts::find(connection, *id)?;
+                shared.map(|it| StoredContent::new(it, TextOwner::AllRuns))
+            }
+        };
+        found.extend(stored);
     }
     Ok(found)
 }
@@ -53,6 +65,7 @@ pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<
     connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
 }
 
+/// How many texts are the run's own.
 pub(crate) fn count(connection: &Connection, run: RunId) -> rusqlite::Result<u64> {
     let sql = "select count(*) as n from contents
                where run_number = (select number from runs where id = ?1)";

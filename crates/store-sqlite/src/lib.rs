@@ -47,6 +47,7 @@ mod runs;
 mod salvage;
 mod salvage_database;
 mod salvage_strays;
+mod shared_texts;
 mod statements;
 mod statistics;
 mod stories;

@@ -26,7 +26,7 @@ use baton_store::{
     HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, Order,
     OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
     StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow,
-    TimerKind, TimerRow, refuse_nul, story_texts,
+    TextOwner, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -146,7 +146,7 @@ impl Store for MemoryStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> StoreResult<Vec<StoredContent>> {
         let kept = self.open()?;
         let found = ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned());
-        Ok(found.map(StoredContent::new).collect())
+        Ok(found.map(|it| StoredContent::new(it, TextOwner::Run)).collect())
     }
 
     async fn lost_texts(&self, _: RunId) -> StoreResult<Vec<ContentId>> {

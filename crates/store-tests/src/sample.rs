@@ -40,6 +40,7 @@ pub fn start(n: u32, story: &str) -> Append {
         owner,
         start,
         has_gates: false,
+        has_checks: false,
         mode: Mode::Autonomous,
         budget: Budget::default(),
     });
@@ -227,6 +228,7 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         brings: None,
         held_back_until: None,
         has_lost_lease: false,
+        cast: None,
         from_portrait: None,
         to_portrait: None,
         entry: None,

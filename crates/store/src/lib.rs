@@ -35,7 +35,7 @@ pub use rows::{
     StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
 pub use store_check::StoreCheck;
-pub use stored_content::{ChangedContent, StoredContent};
+pub use stored_content::{ChangedContent, StoredContent, TextOwner};
 
 /// Stores runs, and what belongs to them. The run is the unit of consistency.
 #[async_trait]

@@ -6,7 +6,18 @@ use baton_core::content::{Content, ContentId};
 /// [`StoredContent::check`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct StoredContent(Content);
+pub struct StoredContent {
+    content: Content,
+    owner: TextOwner,
+}
+
+/// Whose a stored text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextOwner {
+    Run,
+    /// It is stored once for every run that names it.
+    AllRuns,
+}
 
 /// The bytes of a stored text do not match the hash that the log names it by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -14,16 +25,21 @@ pub struct StoredContent(Content);
 pub struct ChangedContent(pub ContentId);
 
 impl StoredContent {
-    pub fn new(content: Content) -> Self {
-        Self(content)
+    pub fn new(content: Content, owner: TextOwner) -> Self {
+        Self { content, owner }
     }
 
     pub fn id(&self) -> ContentId {
-        self.0.id
+        self.content.id
+    }
+
+    pub fn owner(&self) -> TextOwner {
+        self.owner
     }
 
     /// The text, if it is unchanged since it was written. Hashes all of it.
     pub fn check(self) -> Result<Content, ChangedContent> {
-        if self.0.is_intact() { Ok(self.0) } else { Err(ChangedContent(self.0.id)) }
+        let Self { content, .. } = self;
+        if content.is_intact() { Ok(content) } else { Err(ChangedContent(content.id)) }
     }
 }

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use baton_core::agent::Agent;
+use baton_core::document::Node;
 use baton_core::names::AgentId;
-use baton_core::run::{HandoffNo, Portrait, Run};
-use baton_engine::{Catalog, EngineError};
+use baton_core::run::{HandoffNo, Run, RunCast};
+use baton_engine::{Catalog, EngineError, Texts};
 use baton_wire::json;
 
 use crate::Views;
@@ -14,22 +15,38 @@ use crate::Views;
 pub struct Cast {
     catalog: Arc<Catalog>,
     /// In the order in which the run recorded them.
-    portraits: Vec<(HandoffNo, Agent)>,
-    /// Agents whose portrait is damaged, and since which handoff.
-    damaged: Vec<(HandoffNo, AgentId)>,
+    portraits: Vec<(HandoffNo, ShownAgents)>,
+    /// Whose portrait is damaged, and since which handoff; without an agent, that of all.
+    damaged: Vec<(HandoffNo, Option<AgentId>)>,
+}
+
+/// What is shown since a handoff.
+enum ShownAgents {
+    One(Agent),
+    All(Node),
+    /// No file was edited since.
+    AsToday,
 }
 
 impl Cast {
     /// An agent in one handoff.
     pub fn at(&self, id: &AgentId, no: HandoffNo) -> Agent {
-        let is_it = |(since, agent): &&(HandoffNo, Agent)| agent.id == *id && *since <= no;
-        let known = self.portraits.iter().rev().find(is_it).map(|(_, agent)| agent.clone());
+        let recorded = self.portraits.iter().rev().filter(|(since, _)| *since <= no);
+        let known = recorded.into_iter().find_map(|(_, shown)| match shown {
+            ShownAgents::One(agent) => Some(agent.clone()).filter(|it| it.id == *id),
+            ShownAgents::All(cast) => {
+                let portrait = cast.member(id.as_str())?;
+                Some(Agent::of_portrait(id.clone(), portrait))
+            }
+            ShownAgents::AsToday => self.catalog.agents().find(id).cloned(),
+        });
         known.unwrap_or_else(|| self.catalog.agents().shown(id))
     }
 
     /// True where what was shown of the agent is damaged: [`Cast::at`] has another portrait then.
     pub fn is_damaged(&self, id: &AgentId, no: HandoffNo) -> bool {
-        self.damaged.iter().any(|(since, agent)| agent == id && *since <= no)
+        let is_it = |agent: &Option<AgentId>| agent.as_ref().is_none_or(|it| it == id);
+        self.damaged.iter().any(|(since, agent)| *since <= no && is_it(agent))
     }
 
     /// An agent as it is now.
@@ -43,14 +60,34 @@ impl Cast {
 
 impl Views<'_> {
     pub async fn cast(&self, run: &Run) -> Result<Cast, EngineError> {
-        let texts = self.texts(run.id, run.portraits.iter().map(|it| it.portrait)).await?;
-        let read = |it: &Portrait| {
-            let document = json::parse(texts.get(it.portrait).whole()?).ok()?;
-            Some((it.since, Agent::of_portrait(it.agent.clone(), &document)))
-        };
-        let portraits = run.portraits.iter().filter_map(read).collect();
-        let damaged = run.portraits.iter().filter(|it| texts.get(it.portrait).is_damaged());
-        let damaged = damaged.map(|it| (it.since, it.agent.clone())).collect();
-        Ok(Cast { catalog: self.0.catalog(), portraits, damaged })
+        let catalog = self.0.catalog();
+        let today = catalog.agents().cast().map(|it| it.id);
+        // What has not changed since need not be read.
+        let is_read = |it: &&RunCast| Some(it.cast) != today;
+        let casts = run.casts.iter().filter(is_read).map(|it| it.cast);
+        let portraits = run.portraits.iter().map(|it| it.portrait);
+        let texts = self.texts(run.id, portraits.chain(casts)).await?;
+        let mut cast = Cast { catalog, portraits: Vec::new(), damaged: Vec::new() };
+        for it in &run.portraits {
+            let shown = document(&texts, it.portrait);
+            let shown = shown.map(|node| Agent::of_portrait(it.agent.clone(), &node));
+            cast.portraits.extend(shown.map(|agent| (it.since, ShownAgents::One(agent))));
+            let is_damaged = texts.get(it.portrait).is_damaged();
+            cast.damaged.extend(is_damaged.then(|| (it.since, Some(it.agent.clone()))));
+        }
+        for it in &run.casts {
+            if Some(it.cast) == today {
+                cast.portraits.push((it.since, ShownAgents::AsToday));
+                continue;
+            }
+            let shown = document(&texts, it.cast);
+            cast.portraits.extend(shown.map(|node| (it.since, ShownAgents::All(node))));
+            cast.damaged.extend(texts.get(it.cast).is_damaged().then_some((it.since, None)));
+        }
+        Ok(cast)
     }
+}
+
+fn document(texts: &Texts, id: baton_core::content::ContentId) -> Option<Node> {
+    json::parse(texts.get(id).whole()?).ok()
 }

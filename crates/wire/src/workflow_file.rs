@@ -6,7 +6,7 @@
 use baton_core::budget::Budget;
 use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
-use baton_core::names::WorkflowName;
+use baton_core::names::{CheckName, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
 use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Target, Workflow};
@@ -21,6 +21,7 @@ use crate::located::{Located, LocatedValue, yaml};
 use crate::suggest::nearest;
 
 pub mod agents;
+pub mod checks;
 pub(crate) mod contracts;
 pub(crate) mod delegates;
 pub(crate) mod edges;
@@ -72,11 +73,13 @@ pub fn parse_file(name: &str, text: &str) -> Result<Workflow, Vec<FileProblem>> 
     parse_with(text, FileName::Is(name), &mut |_, _, _| ())
 }
 
-/// As [`parse_file`]; its agents have to exist and to fit, too.
+/// As [`parse_file`]; its agents have to exist and to fit, too, and its checks must not be slips of
+/// those that the project has.
 pub fn parse_for(
     name: &str,
     text: &str,
     agents: &KnownAgents<'_>,
+    checks: &[CheckName],
 ) -> Result<Workflow, Vec<FileProblem>> {
     parse_with(text, FileName::Is(name), &mut |workflow, root, problems| {
         let is_sound = problems.is_empty();
@@ -84,7 +87,9 @@ pub fn parse_for(
         if is_sound {
             found.extend(workflow.impossible_contracts());
         }
-        for problem in found.into_iter().chain(agents::problems(workflow, agents)) {
+        found.extend(agents::problems(workflow, agents));
+        found.extend(checks::problems(workflow, checks));
+        for problem in found {
             problems.push(root.place_of(&problem.path), problem);
         }
     })

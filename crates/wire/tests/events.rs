@@ -43,7 +43,7 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("gate.answered", &["resets"]),
         ("handoff.completed", &["answer"]),
         ("gate.opened", &["kind", "sender", "beside", "about", "evidence", "limit", "budget"]),
-        ("run.started", &["has_gates", "mode", "budget"]),
+        ("run.started", &["has_gates", "has_checks", "mode", "budget"]),
         ("usage.recorded", &["cached_tokens", "micro_usd", "step", "executor"]),
         ("blocker.routed", &["domain"]),
         ("gate.passed", &["on"]),

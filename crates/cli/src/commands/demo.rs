@@ -32,6 +32,9 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::show;
 
+/// As a shell has it for a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
 pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
     let stop = stop_signal();
     tokio::pin!(stop);
@@ -51,7 +54,11 @@ pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
     }
     let place = crew.folders.project.clone();
     crew.stop().await;
-    played.unwrap_or(Ok(()))?;
+    let Some(played) = played else {
+        say_where(&place);
+        std::process::exit(INTERRUPTED);
+    };
+    played?;
     say_where(&place);
     Ok(())
 }

@@ -29,6 +29,14 @@ workflow = \"story-pipeline\"
 state = \"state\"
 sessions = \".project/07-audit/sessions\"
 
+# Who does the work: the program of each agent. `baton agent detect` prints this for the coding agents that are
+# installed; any program that reads a prompt and prints its handoff will do. Then: `baton trust`, `baton serve`.
+# [executors.mine]
+# kind = \"command\"
+# run = [\"python3\", \"tools/agent.py\"]
+# [agents.\"*\"]
+# executors = [\"mine\"]
+
 # How the project builds and tests itself: prompts tell agents. A check passes where it exits with 0.
 # [checks.tests]
 # run = [\"cargo\", \"test\"]
@@ -50,7 +58,8 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
         "made {}\nevery run will also be written as files, to commit or to ignore: `state` and \
          `.project/07-audit/sessions`\n({FOLDER}/{PROJECT_FILE} says where, under `[archive]`)\n\nnext:\n  baton story add KEY --title \"...\"   add a piece of work\n  \
          baton run start                     hand it to the first agent\n  \
-         baton status                        see who has the baton\n\n\
+         baton status                        see who has the baton\n  \
+         baton agent detect                  have it done by the coding agents that are installed\n\n\
          in git: commit {}; `state/` and `.project/` tell of the runs, and Baton can write them anew: \
          commit them to keep that history, or add them to .gitignore",
         root.join(FOLDER).display(),

@@ -127,6 +127,8 @@ fn next(
 ) -> Result<Next, Refusal> {
     let caller = draft.run.caller_of(row).cloned();
     match (&answer.answer, gate.kind, gate.cause) {
+        // The program that waits for it reads the answer.
+        (_, _, GateCause::Permission) => Ok(Next::Noted),
         (Answer::Approve, GateKind::Advisory, _) => Ok(Next::Noted),
         (Answer::Reject, GateKind::Advisory, _) => {
             Ok(gate.beside.map_or(Next::Noted, Next::Object))

@@ -8,7 +8,7 @@ use super::{DecisionContext, Effects};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, HandoffEvent, evolve};
 use crate::evidence::{Evidence, PACKAGE_CHECK};
-use crate::gate::{Gate, GateEdge, GateKind};
+use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::names::{AgentId, CheckName, FreeText, StepId};
 use crate::outcome::Outcome;
 use crate::package::Package;
@@ -60,6 +60,14 @@ impl<'a> Draft<'a> {
         self.put(ContentKind::Words, words.into())
     }
 
+    /// As [`Draft::keep`], for words that are Baton's own or a file's.
+    pub(super) fn keep_shared(&mut self, words: String) -> ContentId {
+        let content = Content::shared(words);
+        let id = content.id;
+        self.contents.push(content);
+        id
+    }
+
     pub(super) fn keep_some(&mut self, words: Option<&crate::names::Reason>) -> Option<ContentId> {
         words.map(|it| self.keep(it.as_str()))
     }
@@ -73,15 +81,15 @@ impl<'a> Draft<'a> {
         self.put(kind, package.text.clone())
     }
 
-    /// Stores what is shown of an agent from this handoff on, unless the run has the same already.
-    pub(super) fn portray(&mut self, agent: &AgentId, at: HandoffNo) -> Option<ContentId> {
-        let portrait = self.ground.agents.portrait(agent)?;
-        let is_known = self.run.portrait(agent, at) == Some(portrait.id);
-        if is_known || self.run.portraits.len() >= Run::MOST_PORTRAITS {
+    /// Stores what is shown of the agents from now on, unless the run has the same already.
+    pub(super) fn portray(&mut self) -> Option<ContentId> {
+        let cast = self.ground.agents.cast()?;
+        let is_known = self.run.casts.last().is_some_and(|it| it.cast == cast.id);
+        if is_known || self.run.casts.len() >= Run::MOST_CASTS {
             return None;
         }
-        self.contents.push(portrait.clone());
-        Some(portrait.id)
+        self.contents.push(cast.clone());
+        Some(cast.id)
     }
 
     fn put(&mut self, kind: ContentKind, text: Arc<str>) -> ContentId {
@@ -192,7 +200,14 @@ impl<'a> Draft<'a> {
 
     /// Closes advisory gates whose work has ended.
     pub(super) fn end_advice(&mut self) {
-        let is_over = |gate: &Gate| gate.beside.is_some_and(|it| self.run.handoff(it).is_none());
+        let is_over = |gate: &Gate| {
+            let Some(beside) = gate.beside else { return false };
+            match self.run.handoff(beside) {
+                None => true,
+                // Without its holder there is no program that waits.
+                Some(it) => gate.cause == GateCause::Permission && it.state != State::Accepted,
+            }
+        };
         let over: Vec<HandoffNo> = (self.run.gates())
             .filter(|(_, gate)| gate.kind == GateKind::Advisory && is_over(gate))
             .map(|(row, _)| row.no)

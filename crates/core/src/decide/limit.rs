@@ -159,7 +159,8 @@ pub(super) fn releases_reached(draft: &Draft<'_>, held: &Handoff) -> Option<Reac
 /// The steps that are counted anew once a person has answered `gate`: the one that the gate is on,
 /// or that the gate's edge leads to; at a limit also those that go round with it.
 pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<StepId> {
-    if *answer == Answer::Abort {
+    // A permission decides about a tool, not about the work.
+    if *answer == Answer::Abort || gate.cause == GateCause::Permission {
         return Vec::new();
     }
     let mut places = vec![&gate.worker.place];
@@ -184,7 +185,8 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
         | GateCause::Questions
         | GateCause::LostLease
         | GateCause::Releases
-        | GateCause::Expired => false,
+        | GateCause::Expired
+        | GateCause::Permission => false,
     };
     if is_limit {
         places.extend([&gate.asker.place, &gate.forward.from, &gate.forward.to]);

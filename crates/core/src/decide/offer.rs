@@ -117,15 +117,11 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         Some(reason) => reason,
         None => {
             let words = default_reason(draft, &offer);
-            draft.keep(&words)
+            draft.keep_shared(words)
         }
     };
     let warnings = offer.warning_words();
-    let from_portrait = draft.portray(&offer.from.agent, handoff);
-    let to_portrait = match offer.to.agent == offer.from.agent {
-        true => None,
-        false => draft.portray(&offer.to.agent, handoff),
-    };
+    let cast = draft.portray();
     // However a run begins, its work enters the first step once.
     let is_first = draft.run.n_handoffs == 0 && offer.to.place.is_step();
     let entry = offer.entry.or(is_first.then_some(StepEntry::Onward));
@@ -150,8 +146,9 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         brings: offer.brings,
         held_back_until: offer.held_back_until,
         has_lost_lease: offer.has_lost_lease,
-        from_portrait,
-        to_portrait,
+        cast,
+        from_portrait: None,
+        to_portrait: None,
         entry,
         rework_reason,
         n_questions: offer.n_questions,

@@ -153,7 +153,8 @@ impl Run {
             | GateCause::LostLease
             | GateCause::Releases
             | GateCause::Stalled
-            | GateCause::Expired => {}
+            | GateCause::Expired
+            | GateCause::Permission => {}
         }
     }
 }

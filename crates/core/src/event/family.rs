@@ -46,8 +46,8 @@ pub struct EventTexts {
     pub package: Option<ContentId>,
     /// The package that the worker before a gate had been given.
     pub given: Option<ContentId>,
-    /// The portraits of the sender and the receiver, where the run has not had them before.
-    pub portraits: [Option<ContentId>; 2],
+    /// What is shown of all agents, of the sender and of the receiver, where the event says it.
+    pub portraits: [Option<ContentId>; 3],
 }
 
 /// What an event uses a text as.

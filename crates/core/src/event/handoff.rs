@@ -88,7 +88,10 @@ pub struct Created {
     pub held_back_until: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
-    /// What is shown of the sender from now on, where the run has it not, or otherwise.
+    /// What is shown of all agents from now on, where the run has it not, or otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cast: Option<ContentId>,
+    /// What is shown of the sender: earlier versions recorded it agent by agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_portrait: Option<ContentId>,
     /// The same for the receiver.
@@ -164,10 +167,11 @@ impl EventFamily for HandoffEvent {
 
     fn texts(&self) -> EventTexts {
         match self {
-            Self::Created(Created { reason, package, from_portrait, to_portrait, .. }) => {
+            Self::Created(created) => {
+                let Created { reason, package, cast, from_portrait, to_portrait, .. } = created;
                 EventTexts {
                     package: *package,
-                    portraits: [*from_portrait, *to_portrait],
+                    portraits: [*cast, *from_portrait, *to_portrait],
                     ..EventTexts::words(*reason)
                 }
             }

@@ -16,9 +16,12 @@ event_family! {
             pin: Hash,
             owner: Principal,
             start: Place,
-            /// The workflow has blocking or automatic gates; the run records which it has passed.
+            /// The workflow has gates that stop work; the run records which it has passed.
             #[serde(default, skip_serializing_if = "is_false")]
             has_gates: bool,
+            /// Edges with checks count as such gates; in runs that are older they do not.
+            #[serde(default, skip_serializing_if = "is_false")]
+            has_checks: bool,
             #[serde(default, skip_serializing_if = "Mode::is_autonomous")]
             mode: Mode,
             /// In place of the workflow's.

@@ -7,7 +7,7 @@ use baton_core::content::{ContentId, ContentKind};
 use baton_core::event::{Event, TextRole};
 use baton_core::plural::counted;
 use baton_core::run::RunId;
-use baton_store::{RunRow, Store, StoreError, StoredContent};
+use baton_store::{RunRow, Store, StoreError, StoredContent, TextOwner};
 
 use super::{Verified, readable};
 use crate::stored;
@@ -23,6 +23,8 @@ pub(super) struct TextCheck {
     /// Texts that are not checked yet.
     next: Vec<NamedText>,
     n_missing: u64,
+    /// Texts that are stored once for all runs.
+    n_shared: u64,
     /// Recorded as lost since the run was recovered from damage.
     lost: Vec<ContentId>,
 }
@@ -38,7 +40,8 @@ impl TextCheck {
     pub(super) async fn of(store: &dyn Store, row: &RunRow) -> Result<Self, StoreError> {
         let (run, number) = (row.run.id, row.number);
         let lost = store.lost_texts(run).await?;
-        Ok(Self { run, number, seen: HashSet::new(), next: Vec::new(), n_missing: 0, lost })
+        let (seen, next) = (HashSet::new(), Vec::new());
+        Ok(Self { run, number, seen, next, n_missing: 0, n_shared: 0, lost })
     }
 
     /// Collects the texts that an event is the first to refer to, and checks them once there are
@@ -71,7 +74,7 @@ impl TextCheck {
             let what = format!("the text {} is said to be lost, and no event names it", id.0);
             verified.in_run(self.number, &what);
         }
-        let n_named = self.seen.len() as u64 - self.n_missing;
+        let n_named = self.seen.len() as u64 - self.n_missing - self.n_shared;
         let n_stored = store.count_contents(self.run).await?;
         if n_stored != n_named {
             let texts = counted(n_stored, "text");
@@ -115,8 +118,14 @@ impl TextCheck {
                 }
             }
             Some(stored) => {
-                if self.lost.contains(&text.id) {
-                    self.report(text, "is there, and is said to be lost", verified);
+                let is_lost = self.lost.contains(&text.id);
+                match stored.owner() {
+                    TextOwner::Run if is_lost => {
+                        self.report(text, "is there, and is said to be lost", verified);
+                    }
+                    TextOwner::Run => {}
+                    // Lost or not: another run may have brought it since.
+                    TextOwner::AllRuns => self.n_shared += 1,
                 }
                 if let Some(what) = problem(stored, text.named_as) {
                     self.report(text, what, verified);

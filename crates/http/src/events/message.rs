@@ -307,6 +307,7 @@ mod tests {
             brings: None,
             held_back_until: None,
             has_lost_lease: false,
+            cast: None,
             from_portrait: None,
             to_portrait: None,
             entry: None,

@@ -62,7 +62,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<PipelineRunAnswer>, ApiProblem> {
-    let text = body::read_text(body).await?;
+    let text = body::read_text(&app.door, body).await?;
     let action = body::action(&text, &["start", "continue", "stop", "reset"])?;
     let asked: PipelineRunAction = body::parse_as(&text)?;
     let caller = app.door.keyed_caller(&headers, "/api/run", &text)?;

@@ -1,7 +1,5 @@
 //! Claims: a runner takes the next work for its agents, and waits for it if there is none.
 
-use std::time::Duration;
-
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
@@ -12,12 +10,12 @@ use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
 use baton_store::RunRef;
 use serde::Deserialize;
-use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
 use super::handoffs::commands::on_handoff;
-use super::handoffs::document::{refused, rows};
+use super::handoffs::document::rows;
+use super::long_poll::PollWait;
 use super::runs::document::run_document;
 use super::usage::budget_document;
 use super::write::{
@@ -41,8 +39,6 @@ impl HasMode for ClaimQuery {
     }
 }
 
-/// Clients and what is between them give up after a minute.
-pub(super) const MOST_WAIT_SECONDS: u32 = 50;
 const MOST_AGENTS: usize = 200;
 
 /// Accepts the most urgent handoff or question of these agents under a lease, for a runner.
@@ -65,29 +61,11 @@ pub(super) async fn claim(
     let agents = agents(&app, &asked.agents)?;
     app.door.hear_claim(&agents);
     let lease = lease(asked.lease_seconds)?.unwrap_or(LeaseTime::USUAL);
-    let wait = asked.wait_seconds.unwrap_or(0);
-    if wait > MOST_WAIT_SECONDS {
-        let message = format!("`waitSeconds` is a number from 0 to {MOST_WAIT_SECONDS}");
-        return Err(ApiProblem::malformed("wrong_type", message));
-    }
-    let until = Instant::now() + Duration::from_secs(wait.into());
-    let mut tip = write.caller.tip();
-    loop {
-        // Before the look, so that what comes during it is seen at the next one.
-        tip.borrow_and_update();
-        match write.caller.claim(&agents, lease).await {
-            Ok(Some(outcome)) => return Ok(answer(&app, &outcome, lease).await?.into_response()),
-            Ok(None) => {}
-            Err(error) => return Err(refused(&app, error).await),
-        }
-        let has_news = tokio::select! {
-            it = tip.changed() => it.is_ok(),
-            () = sleep_until(until) => false,
-            () = app.live.closed() => false,
-        };
-        if !has_news {
-            return Ok(StatusCode::NO_CONTENT.into_response());
-        }
+    let wait = PollWait::of(asked.wait_seconds)?;
+    let claimed = wait.until_found(&app, || write.caller.claim(&agents, lease)).await?;
+    match claimed {
+        Some(outcome) => Ok(answer(&app, &outcome, lease).await?.into_response()),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
 

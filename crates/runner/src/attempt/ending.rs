@@ -114,7 +114,7 @@ impl AttemptRun {
     /// What the agent printed, as a hash. An agent that was ended may have been about to print more,
     /// and one that printed nothing said nothing twice.
     pub(super) fn printed(&self) -> Option<Hash> {
-        let has_ended_itself = matches!(self.record.end, Some(AgentEnd::Exited { .. }));
+        let has_ended_itself = self.record.end.as_ref().is_some_and(AgentEnd::is_own);
         let folder = self.record.dir(&self.context.state).ok().filter(|_| has_ended_itself)?;
         let output = folder.read(OUTPUT, MOST_OUTPUT_BYTES).ok()?;
         (!output.trim_ascii().is_empty()).then(|| Hash::of(&output))

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use baton_wire::project_file::agent_program::{AgentPermissions, AgentProgram};
 
-use super::{AgentProgramExecutor, AttemptBrief, Executor};
+use super::{AgentProgramExecutor, AttemptBrief, Executor, OutputForm};
 use crate::process::ProgramSpec;
 
 /// What an agent may run beside changing files, so that it can commit its work.
@@ -28,7 +28,8 @@ impl Executor for ClaudeExecutor {
             args.extend(["--max-budget-usd".into(), dollars.into()]);
         }
         match self.0.permissions {
-            AgentPermissions::Read => {
+            // It cannot ask Baton, and the settings refuse it.
+            AgentPermissions::Read | AgentPermissions::Ask => {
                 args.extend(["--permission-mode", "default"].map(OsString::from))
             }
             AgentPermissions::Edit => {
@@ -43,7 +44,7 @@ impl Executor for ClaudeExecutor {
         self.0.spec(args, brief)
     }
 
-    fn transcript(&self) -> Option<AgentProgram> {
-        Some(AgentProgram::Claude)
+    fn output(&self, _brief: &AttemptBrief<'_>) -> OutputForm {
+        OutputForm::Transcript(AgentProgram::Claude)
     }
 }

@@ -62,8 +62,10 @@ fn used(usage: &Value) -> Usage {
 }
 
 fn result(object: &Value, report: &mut AgentReport, part: &mut TranscriptPart) {
-    report.usage =
-        Usage { micro_usd: micro_usd(&object["total_cost_usd"]), ..used(&object["usage"]) };
+    report.usage = Usage {
+        micro_usd: object["total_cost_usd"].as_f64().and_then(micro_usd),
+        ..used(&object["usage"])
+    };
     report.n_denied = object["permission_denials"].as_array().map_or(0, Vec::len);
     let message = text(object, "/result");
     if object["is_error"] == true {

@@ -16,7 +16,7 @@ use crate::error::{damage, is_passing};
 type Check = fn(&Connection, &mut FoundProblems) -> rusqlite::Result<()>;
 
 /// In report order: checks that explain others come first.
-const CHECKS: [(&str, Check); 17] = [
+const CHECKS: [(&str, Check); 18] = [
     ("sqlite_schema", schema::check),
     ("schema_migrations", schema::check_migrations),
     ("identity", sealed::identity),
@@ -25,6 +25,7 @@ const CHECKS: [(&str, Check); 17] = [
     ("events", events::check),
     ("handoffs", readable::handoffs),
     ("contents", readable::contents),
+    ("shared_texts", readable::shared_texts),
     ("definitions", definitions::check),
     ("stories", stories::check),
     ("derivations", outlines::check),

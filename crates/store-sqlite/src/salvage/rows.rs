@@ -119,6 +119,7 @@ pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
     let fields = record(payload)?;
     event(rowid, &fields)
         .or_else(|| content(&fields))
+        .or_else(|| shared_text(&fields))
         .or_else(|| definition(&fields))
         .or_else(|| handoff(rowid, &fields))
         .or_else(|| story(rowid, &fields))
@@ -173,6 +174,12 @@ fn content(fields: &[RecordField]) -> Option<SalvagedRow> {
         .text_bytes()
         .map(|format| PackageClaim { format: format.to_vec(), hash: hash.bytes().map(Hash) });
     Some(SalvagedRow::Content(SalvagedText::new(nonce.bytes()?, text.text()?, claim)))
+}
+
+fn shared_text(fields: &[RecordField]) -> Option<SalvagedRow> {
+    let [id, text] = fields else { return None };
+    id.bytes::<32>()?;
+    Some(SalvagedRow::Content(Content::shared(text.text()?).into()))
 }
 
 fn definition(fields: &[RecordField]) -> Option<SalvagedRow> {

@@ -6,7 +6,7 @@ use baton_core::budget::Budget;
 use baton_core::names::AgentId;
 use jiff::SignedDuration;
 
-use super::agent_program::{self, AgentProgram, AgentProgramSettings};
+use super::agent_program::{self, AcpSettings, AgentProgram, AgentProgramSettings};
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 use crate::shown::shown;
@@ -30,6 +30,7 @@ pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "script",
     "model",
     "permissions",
+    "ask_within",
     "prompt",
     "timeout",
     "silence",
@@ -39,12 +40,13 @@ pub(crate) const EXECUTOR_KEYS: &[&str] = &[
 ];
 pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once", "budget"];
 
-const KIND_WORDS: [(&str, KindWord); 5] = [
+const KIND_WORDS: [(&str, KindWord); 6] = [
     ("command", KindWord::Command),
     ("scripted", KindWord::Scripted),
     ("claude", KindWord::Program(AgentProgram::Claude)),
     ("codex", KindWord::Program(AgentProgram::Codex)),
     ("gemini", KindWord::Program(AgentProgram::Gemini)),
+    ("acp", KindWord::Acp),
 ];
 
 /// Stands for every agent that has no section of its own.
@@ -119,6 +121,8 @@ pub enum ExecutorKind {
     Scripted(String),
     /// A coding agent's own program.
     Program(AgentProgramSettings),
+    /// Any agent that speaks the Agent Client Protocol.
+    Acp(AcpSettings),
 }
 
 /// A word that `kind` takes.
@@ -127,6 +131,7 @@ enum KindWord {
     Command,
     Scripted,
     Program(AgentProgram),
+    Acp,
 }
 
 /// How an agent gets its prompt.
@@ -268,12 +273,14 @@ fn executor(name: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<
         return None;
     }
     let word = fields.required("kind", problems)?.choice(&KIND_WORDS, problems)?;
+    let is_agent = matches!(word, KindWord::Program(_) | KindWord::Acp);
     for (key, is_right, right) in [
         ("script", matches!(word, KindWord::Scripted), "the kind `scripted`"),
         ("run", !matches!(word, KindWord::Scripted), "kinds that start a program"),
         ("prompt", matches!(word, KindWord::Command), "the kind `command`"),
-        ("model", matches!(word, KindWord::Program(_)), "`claude`, `codex` and `gemini`"),
-        ("permissions", matches!(word, KindWord::Program(_)), "`claude`, `codex` and `gemini`"),
+        ("model", is_agent, "`claude`, `codex`, `gemini` and `acp`"),
+        ("permissions", is_agent, "`claude`, `codex`, `gemini` and `acp`"),
+        ("ask_within", matches!(word, KindWord::Acp), "the kind `acp`"),
     ] {
         if let Some(it) = fields.get(key).filter(|_| !is_right) {
             it.problem("not_both", format!("is for {right}"), problems);
@@ -292,6 +299,10 @@ fn executor(name: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<
         KindWord::Program(program) => {
             let settings = agent_program::settings(program, &fields, problems);
             (ExecutorKind::Program(settings?), AgentInterface::Block)
+        }
+        KindWord::Acp => {
+            let settings = agent_program::acp_settings(name, &fields, problems);
+            (ExecutorKind::Acp(settings?), AgentInterface::Block)
         }
     };
     let deliveries = [("stdin", PromptDelivery::Stdin), ("file", PromptDelivery::File)];

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 /// How long a program may take to say that it is ready, and to end.
 const MOST_STARTING: Duration = Duration::from_secs(30);
 const MOST_ENDING: Duration = Duration::from_secs(40);
-/// Lines of a program's log that are kept, to be told if it ends by itself.
+/// Lines of a program's log that are kept, to be shown if it ends by itself.
 const KEPT_LINES: usize = 20;
 
 /// The folders of a demo.

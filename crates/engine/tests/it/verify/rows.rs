@@ -108,6 +108,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
         "insert into contents (run_number, id, nonce, kind, text)
          values (1, zeroblob(32), zeroblob(16), 'words', 'never written')",
     ),
+    found("a text that all runs share is removed", "delete from shared_texts where rowid = 1"),
     found(
         "the events of a run are removed",
         "delete from events where run_number = 2",

@@ -15,6 +15,7 @@ const CHAIN: &str = "the chain of the run's events";
 const EVENTS: &str = "what the events of the run tell";
 const STATE: &str = "the state of the run, in the same row";
 const CONTENT: &str = "the id, which is a hash over nonce and text, and the events that name it";
+const SHARED: &str = "the id, which is a hash over the text, and the events that name it";
 const LOG: &str = "the story log";
 const CHECKSUM: &str = "the checksum of the row";
 const ORDER: &str = "the numbers before and after it, and the order of the log";
@@ -111,6 +112,8 @@ const CHECKED_AGAINST: &[(&str, &str, &str)] = &[
     ("schema_migrations", "name", "the migrations of this Baton"),
     ("schema_migrations", "hash", "the migrations of this Baton, whenever the file is opened"),
     ("schema_migrations", "applied_at", "nothing: for people who look into the file"),
+    ("shared_texts", "id", SHARED),
+    ("shared_texts", "text", SHARED),
     ("sqlite_sequence", "name", "the tables that count"),
     ("sqlite_sequence", "seq", "the last number in the table"),
     ("stories", "key", LOG),
