@@ -66,6 +66,8 @@ pub(super) async fn post(
     let action = body::action(&text, &["start", "continue", "stop", "reset"])?;
     let asked: PipelineRunAction = body::parse_as(&text)?;
     let caller = app.door.keyed_caller(&headers, "/api/run", &text)?;
+    // Runs are an operator's; an agent has its handoff.
+    caller.check_no_attempt("run")?;
     let state = match action {
         "start" => start(&app, &caller, &asked).await?,
         "continue" => go_on(&app, &caller, &asked).await?,

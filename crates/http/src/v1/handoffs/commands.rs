@@ -104,8 +104,9 @@ pub(in crate::v1) async fn reject(
 /// Completes a handoff and hands the work on.
 ///
 /// The workflow chooses the next step by the outcome, or checks `toAgent`: an agent, or the list of all
-/// receivers of a fan-out. `handoff` in the response is the next one, at a fan-out the first; where the run ends, it is the one back to the orchestrator, completed already. A
-/// body that is not JSON is a whole document, which says how the step ended.
+/// receivers of a fan-out. `handoff` in the response is the next one, at a fan-out the first; where the
+/// run ends, it is the one back to the orchestrator, completed already. A body that is not JSON is a
+/// whole document, which says how the step ended.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/complete",
     operation_id = "completeHandoff", tag = "handoffs",
     params(HandoffCommandParams),
