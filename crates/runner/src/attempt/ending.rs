@@ -4,9 +4,9 @@ use baton_core::hash::Hash;
 use baton_wire::project_file::runner::OnRateLimit;
 
 use super::{AttemptFailure, AttemptResult, AttemptRun, MOST_OUTPUT_BYTES, MOST_SAYING};
-use crate::client::{AttemptRetry, FAILURE};
+use crate::client::FAILURE;
 use crate::process::end_orphans;
-use crate::record::{AgentEnd, AttemptStage, OUTPUT};
+use crate::record::{AgentEnd, AttemptRetry, AttemptStage, OUTPUT};
 use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
 
 impl AttemptRun {

@@ -46,7 +46,7 @@ fn claude_code_says_what_it_did_and_what_that_cost() {
                 session: Some(
                     "35f9356f-7b56-4805-99fc-50e18fa4bfd2",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 30,
                     output_tokens: 15,
                     cost_usd: Some(
@@ -75,7 +75,7 @@ fn claude_code_at_its_rate_limit_is_known_by_its_answer() {
                 session: Some(
                     "617078a7-b88e-4c2f-bc52-afe106234752",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 0,
                     output_tokens: 0,
                     cost_usd: Some(
@@ -112,7 +112,7 @@ fn a_warning_of_codex_is_no_failure() {
                 session: Some(
                     "01a1eb06-1d8a-7dc2-8111-a43d1dbb8ba5",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 20,
                     output_tokens: 10,
                     cost_usd: None,
@@ -150,7 +150,7 @@ fn gemini_says_what_it_did() {
                 session: Some(
                     "1baae622-5677-42df-ae8d-b678c648deab",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 10,
                     output_tokens: 5,
                     cost_usd: None,
@@ -180,7 +180,7 @@ fn gemini_at_its_quota_is_known_by_its_answer() {
                 session: Some(
                     "d096b54c-ee99-46fe-9aca-35ce3f7bcfed",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 0,
                     output_tokens: 0,
                     cost_usd: None,
