@@ -48,12 +48,17 @@ fn claude_code_says_what_it_did_and_what_that_cost() {
                 ),
                 usage: Usage {
                     input_tokens: 30,
+                    cached_tokens: 0,
                     output_tokens: 15,
-                    cost_usd: Some(
-                        0.00042,
+                    micro_usd: Some(
+                        420,
                     ),
+                    work_ms: 0,
                 },
                 rate_limit: None,
+                counted: Some(
+                    "msg_2",
+                ),
                 n_denied: 0,
             }
         "#]],
@@ -77,10 +82,12 @@ fn claude_code_at_its_rate_limit_is_known_by_its_answer() {
                 ),
                 usage: Usage {
                     input_tokens: 0,
+                    cached_tokens: 0,
                     output_tokens: 0,
-                    cost_usd: Some(
-                        0.0,
+                    micro_usd: Some(
+                        0,
                     ),
+                    work_ms: 0,
                 },
                 rate_limit: Some(
                     RateLimit {
@@ -88,6 +95,7 @@ fn claude_code_at_its_rate_limit_is_known_by_its_answer() {
                         until: None,
                     },
                 ),
+                counted: None,
                 n_denied: 0,
             }
         "#]],
@@ -114,10 +122,13 @@ fn a_warning_of_codex_is_no_failure() {
                 ),
                 usage: Usage {
                     input_tokens: 20,
+                    cached_tokens: 0,
                     output_tokens: 10,
-                    cost_usd: None,
+                    micro_usd: None,
+                    work_ms: 0,
                 },
                 rate_limit: None,
+                counted: None,
                 n_denied: 0,
             }
         "#]],
@@ -152,10 +163,13 @@ fn gemini_says_what_it_did() {
                 ),
                 usage: Usage {
                     input_tokens: 10,
+                    cached_tokens: 0,
                     output_tokens: 5,
-                    cost_usd: None,
+                    micro_usd: None,
+                    work_ms: 0,
                 },
                 rate_limit: None,
+                counted: None,
                 n_denied: 0,
             }
         "#]],
@@ -182,8 +196,10 @@ fn gemini_at_its_quota_is_known_by_its_answer() {
                 ),
                 usage: Usage {
                     input_tokens: 0,
+                    cached_tokens: 0,
                     output_tokens: 0,
-                    cost_usd: None,
+                    micro_usd: None,
+                    work_ms: 0,
                 },
                 rate_limit: Some(
                     RateLimit {
@@ -191,6 +207,7 @@ fn gemini_at_its_quota_is_known_by_its_answer() {
                         until: None,
                     },
                 ),
+                counted: None,
                 n_denied: 0,
             }
         "#]],
