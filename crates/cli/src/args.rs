@@ -101,7 +101,7 @@ pub(crate) enum CliCommand {
     },
     /// Watch scripted agents do real work, in a repository of its own
     Demo(Demo),
-    /// Take an idea to a finished branch of this repository, by the agents that are installed
+    /// Take an idea to a finished branch of this repository
     Do(DoArgs),
     /// Serve this project over HTTP: the API, live events, a page
     Serve(Serve),

@@ -446,9 +446,9 @@ fn start(
     let reading = match form {
         OutputForm::Words => OutputReading::Words,
         OutputForm::Transcript(program) => OutputReading::Transcript(Transcript::new(program)),
-        OutputForm::Conversation(brief) => {
+        OutputForm::AgentConversation(brief) => {
             let (program, stdin) = RunningProgram::start_open(spec)?;
-            return Ok((program, OutputReading::Conversation(brief, stdin)));
+            return Ok((program, OutputReading::AgentConversation(brief, stdin)));
         }
     };
     Ok((RunningProgram::start(spec)?, reading))

@@ -20,13 +20,13 @@ use uuid::Uuid;
 
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
-use crate::client::{ApiFailure, AttemptRetry};
+use crate::client::ApiFailure;
 use crate::executor::own_files;
 use crate::is_told;
 use crate::output::plain;
 use crate::package_check::check_package;
 use crate::process::{CHECK_MARK, ProgramSpec, end_checks, run_to_end};
-use crate::record::AttemptKey;
+use crate::record::{AttemptKey, AttemptRetry};
 use crate::status::CheckStatus;
 use crate::trust::foreign_file;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};

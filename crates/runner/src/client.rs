@@ -20,12 +20,11 @@ use baton_core::run::Wait;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, StatusCode};
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::percent::encoded;
-use crate::record::AttemptKey;
+use crate::record::{AttemptKey, AttemptRetry};
 use crate::transport::ApiTransport;
 
 pub(crate) struct Client {
@@ -57,16 +56,6 @@ const MOST_QUESTION: usize = 9_000;
 
 /// How the reason begins with which an attempt ends that left no result.
 pub(crate) const FAILURE: &str = "failure: ";
-
-/// When lost work is tried again.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum AttemptRetry {
-    /// After a moment, as often as the workflow says.
-    AsUsual,
-    At(Timestamp),
-    /// When a person has said so.
-    AskFirst,
-}
 
 struct ApiRequest<'a> {
     method: Method,

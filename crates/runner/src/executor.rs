@@ -63,7 +63,7 @@ pub(crate) enum OutputForm {
     /// A transcript in the program's own form.
     Transcript(AgentProgram),
     /// Its side of a conversation, whose other side is ours.
-    Conversation(Box<ConversationBrief>),
+    AgentConversation(Box<ConversationBrief>),
 }
 
 /// What the executors of coding agents' programs share.

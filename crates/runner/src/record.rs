@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_api::Claim;
 use baton_core::budget::{Budget, BudgetUnit, Usage};
 use baton_files::{Dir, FileError, FileMode};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -64,6 +65,16 @@ pub(crate) struct AttemptRecord {
     pub(crate) result: Option<String>,
     /// 1; 2 after a correction.
     pub(crate) round: u32,
+}
+
+/// When lost work is tried again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AttemptRetry {
+    /// After a moment, as often as the workflow says.
+    AsUsual,
+    At(Timestamp),
+    /// When a person has said so.
+    AskFirst,
 }
 
 /// How an agent's program ended.

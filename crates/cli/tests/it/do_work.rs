@@ -117,7 +117,7 @@ fn an_idea_becomes_a_branch_in_a_repository_that_has_no_project() {
         "nothing of ours is seen by git"
     );
     let shown = desk.run(&["run", "show", "1"]);
-    assert!(shown.stdout.contains("150 tokens in (50 cached), 25 out, $1.25"), "{shown:?}");
+    assert!(shown.stdout.contains("200 tokens in (50 cached), 25 out, $1.25"), "{shown:?}");
     let verified = desk.run(&["verify"]);
     assert_eq!(verified.code, 0, "{verified:?}");
     let again = desk.run(&["do", "--continue"]);

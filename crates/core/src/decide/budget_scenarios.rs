@@ -1,15 +1,18 @@
 //! Budgets of runs, steps and agents: used up, they stop the work, and a person decides.
 
-use super::AgentBudget;
+use uuid::Uuid;
+
 use super::fixture::*;
 use super::scenarios::at_review;
+use super::{AgentBudget, First, RunStart};
 use crate::budget::{Budget, BudgetOwner, BudgetUnit, Usage};
 use crate::command::{Command, RecordUsage};
+use crate::event::replay;
 use crate::gate::{Answer, GateCause};
 use crate::names::{ExecutorName, StepId};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{HandoffNo, RunStatus};
+use crate::run::{HandoffNo, RunId, RunStatus};
 
 fn used(tester: &Tester, no: u32, tokens: u64) -> Command {
     let handoff = tester.run.handoff(HandoffNo(no)).unwrap();
@@ -105,6 +108,23 @@ fn an_agent_that_was_stopped_at_its_budget_is_not_tried_again_until_a_person_say
         tester.does(&lose(again, fence));
         assert!(tester.run.gate().is_none(), "twice the budget holds 39 tokens: {owner:?}");
     }
+}
+
+#[test]
+fn a_run_keeps_the_budget_that_it_is_started_with() {
+    let tester = Tester::started();
+    let start = RunStart {
+        run: RunId(Uuid::from_u128(2)),
+        story: tester.run.story.clone(),
+        owner: tester.run.owner.clone(),
+        mode: tester.run.mode,
+        budget: budget("5usd"),
+        first: First::Handoff(create("orchestrator", "analyst", story())),
+    };
+    let decision = super::start(&start, tester.ground()).unwrap();
+    assert_eq!(decision.run.budget, budget("5usd"));
+    let log = decision.events.iter().cloned().map(|it| (it, tester.now));
+    assert_eq!(replay(decision.run.id, log), Some(decision.run));
 }
 
 #[test]

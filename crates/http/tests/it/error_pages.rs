@@ -13,7 +13,8 @@ use crate::world::{PIPELINE, SECRET, World, world};
 pub(super) type Samples = BTreeMap<String, Vec<String>>;
 
 /// Codes that only the command line has: its own tests know their messages.
-const OF_THE_CLI: &[&str] = &["bad_file", "broken", "conflict", "not_found", "untrusted", "usage"];
+const OF_THE_CLI: &[&str] =
+    &["bad_file", "broken", "conflict", "interrupted", "not_found", "untrusted", "usage"];
 
 /// Codes that need a slow client, a full server, a gate or a bug; tests of these situations have them.
 const OF_OTHER_TESTS: &[&str] = &[

@@ -5,9 +5,9 @@ use baton_core::plural::counted;
 use baton_wire::project_file::runner::OnRateLimit;
 
 use super::{AttemptFailure, AttemptResult, AttemptRun, MOST_OUTPUT_BYTES, MOST_SAYING};
-use crate::client::{ApiFailure, AttemptRetry, FAILURE};
+use crate::client::{ApiFailure, FAILURE};
 use crate::process::end_orphans;
-use crate::record::{AgentEnd, AttemptStage, OUTPUT};
+use crate::record::{AgentEnd, AttemptRetry, AttemptStage, OUTPUT};
 use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
 
 impl AttemptRun {

@@ -35,7 +35,7 @@ impl Executor for AcpExecutor {
             session: brief.session.clone(),
             model: self.settings.model.clone(),
         };
-        OutputForm::Conversation(Box::new(ConversationBrief {
+        OutputForm::AgentConversation(Box::new(ConversationBrief {
             turn,
             permissions: self.settings.permissions,
             ask_within: self.settings.ask_within.try_into().unwrap_or_default(),

@@ -46,14 +46,19 @@ fn claude_code_says_what_it_did_and_what_that_cost() {
                 session: Some(
                     "35f9356f-7b56-4805-99fc-50e18fa4bfd2",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 30,
+                    cached_tokens: 0,
                     output_tokens: 15,
-                    cost_usd: Some(
-                        0.00042,
+                    micro_usd: Some(
+                        420,
                     ),
+                    work_ms: 0,
                 },
                 rate_limit: None,
+                counted: Some(
+                    "msg_2",
+                ),
                 n_denied: 0,
             }
         "#]],
@@ -75,12 +80,14 @@ fn claude_code_at_its_rate_limit_is_known_by_its_answer() {
                 session: Some(
                     "617078a7-b88e-4c2f-bc52-afe106234752",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 0,
+                    cached_tokens: 0,
                     output_tokens: 0,
-                    cost_usd: Some(
-                        0.0,
+                    micro_usd: Some(
+                        0,
                     ),
+                    work_ms: 0,
                 },
                 rate_limit: Some(
                     RateLimit {
@@ -88,6 +95,7 @@ fn claude_code_at_its_rate_limit_is_known_by_its_answer() {
                         until: None,
                     },
                 ),
+                counted: None,
                 n_denied: 0,
             }
         "#]],
@@ -112,12 +120,15 @@ fn a_warning_of_codex_is_no_failure() {
                 session: Some(
                     "01a1eb06-1d8a-7dc2-8111-a43d1dbb8ba5",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 20,
+                    cached_tokens: 0,
                     output_tokens: 10,
-                    cost_usd: None,
+                    micro_usd: None,
+                    work_ms: 0,
                 },
                 rate_limit: None,
+                counted: None,
                 n_denied: 0,
             }
         "#]],
@@ -150,12 +161,15 @@ fn gemini_says_what_it_did() {
                 session: Some(
                     "1baae622-5677-42df-ae8d-b678c648deab",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 10,
+                    cached_tokens: 0,
                     output_tokens: 5,
-                    cost_usd: None,
+                    micro_usd: None,
+                    work_ms: 0,
                 },
                 rate_limit: None,
+                counted: None,
                 n_denied: 0,
             }
         "#]],
@@ -180,10 +194,12 @@ fn gemini_at_its_quota_is_known_by_its_answer() {
                 session: Some(
                     "d096b54c-ee99-46fe-9aca-35ce3f7bcfed",
                 ),
-                usage: AgentUsage {
+                usage: Usage {
                     input_tokens: 0,
+                    cached_tokens: 0,
                     output_tokens: 0,
-                    cost_usd: None,
+                    micro_usd: None,
+                    work_ms: 0,
                 },
                 rate_limit: Some(
                     RateLimit {
@@ -191,6 +207,7 @@ fn gemini_at_its_quota_is_known_by_its_answer() {
                         until: None,
                     },
                 ),
+                counted: None,
                 n_denied: 0,
             }
         "#]],

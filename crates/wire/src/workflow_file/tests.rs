@@ -168,6 +168,8 @@ fn full_edge(on: Outcome, to: Target, profile: Option<Profile>, rounds: Option<u
 
 /// What `FULL` says about its first step.
 fn full_work() -> Step {
+    let budget = Budget::parse("30m").unwrap();
+    let few = StepLimits { delegations: 2, blocks: 0, ..StepLimits::default() };
     let options = [("approve", "Let it go"), ("modify", "Change it")];
     let ready = EdgeGate {
         kind: GateKind::Automatic,
@@ -191,13 +193,7 @@ fn full_work() -> Step {
             Delegate { agent: agent("d"), contract: None, returns: None },
             Delegate { agent: agent("e"), contract: in_contract.clone(), returns: in_contract },
         ],
-        limits: StepLimits {
-            entries: Some(5),
-            delegations: 2,
-            blocks: 0,
-            retries: Some(1),
-            budget: Budget::parse("30m").unwrap(),
-        },
+        limits: StepLimits { entries: Some(5), retries: Some(1), budget, ..few },
         at_once: Some(3),
         edges: vec![
             Edge {
