@@ -11,8 +11,7 @@ use crate::cargo;
 
 const DEFAULT: &str = "engine";
 const BUILD: [&str; 5] = ["build", "--profile", "dist", "--package", "baton-load"];
-const RUN: [&str; 7] =
-    ["run", "--quiet", "--profile", "dist", "--package", "baton-load", "--"];
+const RUN: [&str; 7] = ["run", "--quiet", "--profile", "dist", "--package", "baton-load", "--"];
 
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     let (comparison, args) = Comparison::of_args(args)?;

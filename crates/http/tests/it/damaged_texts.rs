@@ -117,7 +117,8 @@ fn changes(dir: &Path) -> Vec<TextColumn> {
     let mut changes = Vec::new();
     for table in ["contents", "shared_texts"] {
         // What is shown of the agents is read only where a file was edited since.
-        let rows = rows(&format!("select rowid from {table} where text not like '{{\"analyst\":%'"));
+        let rows =
+            rows(&format!("select rowid from {table} where text not like '{{\"analyst\":%'"));
         assert!(!rows.is_empty(), "{table}");
         changes.extend(rows.into_iter().map(|row| TextColumn { table, row, column: "text" }));
     }
