@@ -9,7 +9,12 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{cargo, project_root};
 
-const PROGRAMS: [&str; 2] = ["@anthropic-ai/claude-code@2.1.325", "@openai/codex@0.166.0"];
+const PROGRAMS: [&str; 4] = [
+    "@anthropic-ai/claude-code@2.1.325",
+    "@openai/codex@0.166.0",
+    "@agentclientprotocol/claude-agent-acp@0.49.0",
+    "@agentclientprotocol/codex-acp@2.6.0",
+];
 /// Tests that start them; left out of every other run (`.config/nextest.toml`).
 const TESTS: &str = "test(runner::programs::)";
 
@@ -45,7 +50,7 @@ pub(crate) fn check() -> Result<String> {
     let folder = folder().display().to_string();
     let args = ["nextest", "run", "-p", "baton-cli", "--profile", "agents", "-E", TESTS];
     cargo::run(&args, &[("BATON_AGENT_PROGRAMS", &folder)])?;
-    Ok("Claude Code and Codex".to_owned())
+    Ok("Claude Code and Codex, by their programs and over ACP".to_owned())
 }
 
 fn folder() -> PathBuf {

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use crate::handoffs::HandoffSummary;
 use crate::runs::RunDocument;
+use crate::usage::BudgetDocument;
 
 /// What a runner asks for.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -37,6 +38,10 @@ pub struct Claim {
     /// The attempt token, for the agent: `Authorization: Bearer TOKEN`. It opens this handoff and no
     /// other, while the lease lives.
     pub token: String,
+    /// What the agent may still use; its program is ended when it goes beyond. Omitted if nothing is
+    /// limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetDocument>,
 }
 
 /// Why an attempt ended without a result.
@@ -55,7 +60,27 @@ pub struct LostAttempt {
     /// The agent can work again then: its rate limit ends. At most 8 days ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
+    /// Asks a person now, instead of trying again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ask: bool,
 }
+
+/// What the program of a holder wants to do, and waits for.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"fence": 1, "question": "`implementer` asks for permission (execute): npm publish"}))]
+pub struct PermissionRequest {
+    /// The fencing token of the claim.
+    pub fence: u32,
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub question: String,
+}
+
+/// No program waits for the permission any more.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
+pub struct WithdrawnPermission {}
 
 /// A message to post.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::receiver_names::ReceiverNames;
 use crate::word::{OutcomeWord, ProfileWord, VerdictWord, WayWord};
 
 /// How a handoff is accepted.
@@ -49,9 +50,8 @@ pub struct Completion {
     /// The package for the next handoff: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    /// The next receiver; if omitted, the workflow decides it.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub to_agent: Option<String>,
+    /// The next receiver, or all receivers of a fan-out; if omitted, the workflow decides.
+    pub to_agent: Option<ReceiverNames>,
     #[schema(min_length = 1, max_length = 65536)]
     pub reason: Option<String>,
     /// The agent that completes; if omitted, the receiver.

@@ -24,9 +24,11 @@ mod page;
 pub mod pipeline;
 mod problem;
 mod prompt;
+mod receiver_names;
 mod runs;
 mod status;
 mod stories;
+mod usage;
 mod word;
 mod workflows;
 
@@ -36,7 +38,9 @@ pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::blockers::BlockerDocument;
 pub use crate::checks::{CheckClaim, CheckClaimRequest, CheckReport, ObservedResult};
-pub use crate::claims::{Claim, ClaimRequest, LostAttempt, NewMessage};
+pub use crate::claims::{
+    Claim, ClaimRequest, LostAttempt, NewMessage, PermissionRequest, WithdrawnPermission,
+};
 pub use crate::command_result::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, Touched,
 };
@@ -63,12 +67,16 @@ pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
+pub use crate::receiver_names::ReceiverNames;
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,
 };
 pub use crate::status::{ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
+pub use crate::usage::{
+    AgentUsageDocument, AttemptUsageDocument, BudgetDocument, RunUsage, UsageDocument, UsageReport,
+};
 pub use crate::word::{
     AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, ModeWord, OrderWord, OutcomeWord,
     ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word,

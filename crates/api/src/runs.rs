@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::usage::RunUsage;
 use crate::word::{BatonWord, ModeWord, RerouteCauseWord, StatusWord, WaitWord};
 
 /// One story going through one workflow.
@@ -39,6 +40,10 @@ pub struct RunDocument {
     pub current_handoff: Option<String>,
     /// What a parked baton waits for.
     pub parked_on: Option<WaitWord>,
+    /// When the current handoff is offered again, while it is parked on a timer: after a failure, or when a
+    /// rate limit ends. Omitted otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back_until: Option<Timestamp>,
     /// Whether `currentAgent` has to answer a question before the handoff can be accepted.
     pub is_asked: bool,
     /// Whether the current handoff has waited for too long.
@@ -91,6 +96,9 @@ pub struct RunDetail {
     /// them. Omitted for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<RestartDocument>,
+    /// What its agents have used; omitted if they report nothing and have no budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<RunUsage>,
 }
 
 /// Where a run that was ended before its time may go on, as another run of its story.
@@ -167,6 +175,11 @@ pub struct StartRequest {
     /// Of a new run; if omitted, `autonomous`. The workflow has to declare edges for another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ModeWord>,
+    /// What the agents of a new run may use before a person is asked: money, tokens, work time, or
+    /// several of them separated by commas. If omitted, the workflow's.
+    #[schema(example = "5usd,2h", min_length = 1, max_length = 100)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<String>,
 }
 
 /// Another receiver for what blocks a step.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod demo;
+mod do_work;
 mod documents;
 mod handoff;
 mod help;
@@ -26,6 +27,7 @@ pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::demo::Demo;
 #[cfg(test)]
 pub(crate) use self::demo::SHOWN;
+pub(crate) use self::do_work::DoArgs;
 pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
     DoneArgs, HandedOn, HandoffCommand, HandoffCreate, HandoffList, HandoffTemplate, PartArgs,
@@ -93,6 +95,8 @@ pub(crate) enum CliCommand {
     },
     /// Watch scripted agents do real work, in a repository of its own
     Demo(Demo),
+    /// Take an idea to a finished branch of this repository, by the agents that are installed
+    Do(DoArgs),
     /// Serve this project over HTTP: the API, live events, a page
     Serve(Serve),
     /// Run agents for a server: start their programs, take their results

@@ -7,6 +7,7 @@ mod backup;
 mod complete;
 mod convert;
 mod demo;
+mod do_work;
 mod doctor;
 mod evidence;
 mod explain;
@@ -48,9 +49,10 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     match &cli.command {
-        CliCommand::Init { new_data: false } => init::run(&cli),
+        CliCommand::Init { new_data: false } => init::run(&cli).await,
         CliCommand::Init { new_data: true } => init::begin_anew(&cli).await,
         CliCommand::Demo(demo) => demo::run(demo).await,
+        CliCommand::Do(args) => do_work::run(&cli, args).await,
         CliCommand::Serve(serve) => serve::run(&cli, serve).await,
         CliCommand::Runner(args) => runner::run(&cli, args).await,
         CliCommand::Play { script } => play::run(&cli, script).await,
@@ -153,6 +155,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Open(_) => true,
         CliCommand::Init { .. }
         | CliCommand::Demo(_)
+        | CliCommand::Do(_)
         | CliCommand::Serve(_)
         | CliCommand::Trust(_)
         | CliCommand::Workflow(_)

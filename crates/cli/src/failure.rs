@@ -46,6 +46,9 @@ pub(crate) enum Failure {
     NotFound(String),
     #[error("{0}")]
     Conflict(String),
+    /// Ctrl-C, in a command that leaves something to go on with.
+    #[error("{0}")]
+    Interrupted(String),
     /// The user has not allowed what would be started.
     #[error("{0}")]
     Untrusted(String),
@@ -163,6 +166,8 @@ const USAGE: u8 = 2;
 const NOT_FOUND: u8 = 3;
 const CONFLICT: u8 = 4;
 const UNAVAILABLE: u8 = 5;
+/// 128 and the number of the signal, as shells have it.
+const INTERRUPTED: u8 = 130;
 
 impl Failure {
     pub(crate) fn io(what: impl Into<String>, source: std::io::Error) -> Self {
@@ -202,10 +207,14 @@ impl Failure {
             Failure::Payload { error, .. } => FailureClass::new(USAGE, error.code()),
             Failure::NotFound(_) => FailureClass::new(NOT_FOUND, "not_found"),
             Failure::Conflict(_) => FailureClass::new(CONFLICT, "conflict"),
+            Failure::Interrupted(_) => FailureClass::new(INTERRUPTED, "interrupted"),
             Failure::Untrusted(_) => FailureClass::new(REFUSED, "untrusted"),
             Failure::Runner(
                 RunnerError::Files(error) | RunnerError::Workspace(WorkspaceError::Files(error)),
             ) => class_of_file(error),
+            Failure::Runner(RunnerError::CredentialRefused { .. }) => {
+                FailureClass::new(REFUSED, "bad_token")
+            }
             Failure::Runner(RunnerError::Workspace(_) | RunnerError::Busy { .. }) => {
                 FailureClass::new(CONFLICT, "conflict")
             }
@@ -456,6 +465,7 @@ mod tests {
             (Failure::Usage(text()), 2, "usage", None),
             (Failure::NotFound(text()), 3, "not_found", None),
             (Failure::Conflict(text()), 4, "conflict", None),
+            (Failure::Interrupted(text()), 130, "interrupted", None),
             (Failure::Broken { what: text() }, 1, "broken", None),
             (Failure::File { file: text(), problems: Vec::new() }, 1, "bad_file", None),
             (Failure::Unsound(Box::default()), 1, "broken", None),

@@ -129,7 +129,16 @@ impl Project {
 
     /// The project's agents and workflows, and what is wrong with the others.
     pub(crate) fn load(&self) -> LoadedFiles {
-        LoadedFiles::of(&self.dir)
+        LoadedFiles::of(&self.dir).with_checks(&self.file)
+    }
+
+    /// The sections of `baton.toml` for agents that there are no files for, with the file's path.
+    pub(crate) fn unknown_agents(&self, files: &LoadedFiles) -> Option<Failure> {
+        let path = Path::new(FOLDER).join(PROJECT_FILE);
+        let text = self.dir.read_text(&path, MOST_BYTES).ok()?;
+        let problems = project_file::unknown_agents(&text, &files.agent_names());
+        let file = self.dir.path().join(path).display().to_string();
+        (!problems.is_empty()).then_some(Failure::File { file, problems })
     }
 }
 

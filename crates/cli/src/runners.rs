@@ -22,25 +22,66 @@ use crate::show;
 
 /// In the data folder, for its owner alone.
 const KEY_FILE: &str = "runner.key";
+const NEW_KEY_FILE: &str = ".runner.key.new";
 const MOST_KEY_BYTES: u64 = 1024;
 
-/// The secret of the server that has this data; made at the first start.
-pub(crate) fn runner_key(data: &Dir) -> Result<RunnerKey, Failure> {
-    match data.read_text(KEY_FILE, MOST_KEY_BYTES) {
-        Ok(text) => RunnerKey::parse(&text).ok_or_else(|| {
-            let path = data.path().join(KEY_FILE);
-            let why = "holds no credential; remove it, and the server makes a new one";
-            Failure::Conflict(format!("`{}` {why}", path.display()))
-        }),
-        Err(error) if error.is_not_found() => {
-            let random = [SystemClock.nonce(), SystemClock.nonce(), SystemClock.nonce()].concat();
-            let key = RunnerKey::new(Hash::of(&random).0);
-            let line = format!("{}\n", key.credential());
-            data.write_atomic(KEY_FILE, line.as_bytes(), FileMode::Private)?;
-            Ok(key)
-        }
-        Err(error) => Err(error.into()),
+/// The secret of a server, and the file that was there before it.
+pub(crate) struct ServerKey {
+    pub(crate) key: RunnerKey,
+    replaced: Option<PathBuf>,
+}
+
+/// The secret of the server that has this data. One that Baton did not make here for this user is not
+/// taken: whoever prepared the folder would know it.
+pub(crate) fn runner_key(data: &Dir) -> Result<ServerKey, Failure> {
+    if let Some(key) = own_key(data)? {
+        return Ok(ServerKey { key, replaced: None });
     }
+    let replaced = data.entry(KEY_FILE)?.map(|_| data.path().join(KEY_FILE));
+    let random = [SystemClock.nonce(), SystemClock.nonce(), SystemClock.nonce()].concat();
+    let key = RunnerKey::new(Hash::of(&random).0);
+    // A killed process leaves it.
+    data.remove(NEW_KEY_FILE)?;
+    let mut file = data.create_new(NEW_KEY_FILE, FileMode::Private)?;
+    let line = format!("{}\n{}\n", key.credential(), key_mark(data, NEW_KEY_FILE)?);
+    file.write(line.as_bytes())?;
+    file.sync()?;
+    if data.entry(KEY_FILE)?.is_some() {
+        data.remove(KEY_FILE)?;
+    }
+    data.rename(NEW_KEY_FILE, data, KEY_FILE)?;
+    Ok(ServerKey { key, replaced })
+}
+
+impl ServerKey {
+    /// Says that there is a new secret, where it is in the place of another.
+    pub(crate) fn tell_replaced(&self) {
+        if let Some(path) = &self.replaced {
+            show::note(&format!(
+                "{} `{}` was not made here for you, so there is a new one; a runner on another machine needs it",
+                show::warn("careful:"),
+                path.display()
+            ));
+        }
+    }
+}
+
+/// The secret, if there is one that Baton made here for this user.
+fn own_key(data: &Dir) -> Result<Option<RunnerKey>, Failure> {
+    let is_there = data.entry(KEY_FILE)?.is_some_and(|it| it.is_file());
+    if !is_there || !data.is_for_owner_alone(KEY_FILE)? {
+        return Ok(None);
+    }
+    let text = data.read_text(KEY_FILE, MOST_KEY_BYTES)?;
+    let (credential, mark) = text.split_once('\n').unwrap_or((&text, ""));
+    let is_own = mark.trim_end() == key_mark(data, KEY_FILE)?;
+    Ok(RunnerKey::parse(credential).filter(|_| is_own))
+}
+
+/// The file's own number in its file system: a copy, or a file out of an archive, has another one.
+fn key_mark(data: &Dir, name: &str) -> Result<String, Failure> {
+    let identity = data.entry(name)?.and_then(|it| it.identity);
+    Ok(format!("file {}", identity.map_or(0, |it| it.inode)))
 }
 
 /// The credential of a runner: of the environment for a server elsewhere, else of the data.
@@ -50,8 +91,16 @@ pub(crate) fn runner_key(data: &Dir) -> Result<RunnerKey, Failure> {
 )]
 pub(crate) fn credential(data: &Dir) -> Result<String, Failure> {
     match std::env::var("BATON_RUNNER_TOKEN").ok().filter(|it| !it.trim().is_empty()) {
-        Some(credential) => Ok(credential.trim().to_owned()),
-        None => Ok(runner_key(data)?.credential()),
+        // The whole file was given: the first line of it is meant.
+        Some(text) => Ok(text.trim().lines().next().unwrap_or_default().to_owned()),
+        None => own_key(data)?.map(|it| it.credential()).ok_or_else(|| {
+            let path = data.path().join(KEY_FILE);
+            Failure::NotFound(format!(
+                "`{}` is missing, or was not made here for you: for a server of this project start that first; \
+                 for one elsewhere set `BATON_RUNNER_TOKEN` to the first line of its `runner.key`",
+                path.display()
+            ))
+        }),
     }
 }
 
@@ -105,6 +154,20 @@ pub(crate) fn tell_untrusted(trust: &ProjectTrust) {
     }
     show::note("`baton trust` shows what has changed, and allows it; the agents begin then");
 }
+
+/// What to do where no agent has a program.
+pub(crate) const NO_EXECUTOR: &str = "\
+no agent has an executor, so each waits for you or for a program that calls the API.
+`baton agent detect` prints the settings for the coding agents that are installed; for any other program:
+
+  [executors.mine]                     # in .baton/baton.toml
+  kind = \"command\"
+  run = [\"python3\", \"tools/agent.py\"]  # reads a prompt, and prints its handoff
+
+  [agents.\"*\"]
+  executors = [\"mine\"]
+
+then `baton trust`, and `baton serve`";
 
 /// The environment of this process, as far as it is text.
 pub(crate) fn environment() -> Vec<(String, String)> {

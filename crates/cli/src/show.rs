@@ -12,6 +12,7 @@ mod style;
 mod table;
 mod text;
 mod time;
+mod usage;
 mod workflow_graph;
 mod workflows;
 
@@ -32,6 +33,7 @@ pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{commands, fields, list, table};
 pub(crate) use text::{block, one_line, shortened, shortened_line, visible};
 pub(crate) use time::{TimeFormat, ago};
+pub(crate) use usage::{budget, usage, usage_table};
 pub(crate) use workflow_graph::{graph_json, graph_page, refused_rejects};
 pub(crate) use workflows::{asks, workflow_page};
 

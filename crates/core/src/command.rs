@@ -3,17 +3,21 @@
 use jiff::Timestamp;
 
 use crate::acknowledgement::Acknowledgement;
+use crate::budget::Usage;
 use crate::contract::Profile;
 use crate::detour::RerouteCause;
 use crate::evidence::{CheckRun, Verdict};
 use crate::gate::Answer;
 use crate::hash::Hash;
 use crate::named::named;
-use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
+use crate::names::{
+    AgentId, CheckName, CommitId, ExecutorName, FreeText, Principal, Reason, StepId,
+};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
 use crate::run::HandoffNo;
+use crate::workflow::Place;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -61,6 +65,14 @@ pub enum Command {
     /// Sent by the clock, because the holder's heartbeat is overdue; or by a runner whose agent ended
     /// without a result.
     LoseLease(LoseLease),
+    /// Sent by a runner: the holder's program waits for a person's permission. The baton does not move.
+    AskPermission(AskPermission),
+    /// Sent by a runner: the program does not wait any more.
+    WithdrawPermission {
+        gate: HandoffNo,
+    },
+    /// Sent by a runner or an attempt: what the agent's program used.
+    RecordUsage(RecordUsage),
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {
         handoff: HandoffNo,
@@ -130,6 +142,14 @@ named! {
         /// Back to the agent that delegated.
         Return = "return",
     }
+}
+
+/// What a holder's program wants to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskPermission {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    pub question: FreeText,
 }
 
 /// Fencing token: names a handoff and one acceptance of it. A stale token is refused.
@@ -249,12 +269,26 @@ pub struct LoseLease {
     pub output: Option<Hash>,
     /// The agent cannot work before this time: the work waits for it, and the attempt does not count.
     pub retry_at: Option<Timestamp>,
+    /// It is not tried again before a person has answered.
+    pub asks: bool,
+}
+
+/// What the program of an agent used in an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordUsage {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    /// The receiver of the handoff, and its place: the handoff may have ended.
+    pub agent: AgentId,
+    pub place: Place,
+    pub executor: Option<ExecutorName>,
+    pub usage: Usage,
 }
 
 impl LoseLease {
     /// The holder was not heard of any more.
     pub fn unheard(handoff: HandoffNo, fence: u32) -> Self {
-        Self { handoff, fence, reason: None, output: None, retry_at: None }
+        Self { handoff, fence, reason: None, output: None, retry_at: None, asks: false }
     }
 }
 
@@ -301,10 +335,36 @@ pub struct Complete {
     pub outcome: Outcome,
     pub package: Package,
     /// Where left out, the workflow picks.
-    pub to: Option<AgentId>,
+    pub to: Option<Receivers>,
     pub reason: Option<Reason>,
     pub fence: Option<u32>,
     pub profile: Profile,
+}
+
+/// The receivers that a sender names: one, or all of a fan-out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receivers {
+    pub first: AgentId,
+    /// Empty where one is named.
+    pub others: Vec<AgentId>,
+}
+
+impl Receivers {
+    /// `None` for an empty list.
+    pub fn of(agents: impl IntoIterator<Item = AgentId>) -> Option<Self> {
+        let mut agents = agents.into_iter();
+        Some(Self { first: agents.next()?, others: agents.collect() })
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &AgentId> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+}
+
+impl From<AgentId> for Receivers {
+    fn from(first: AgentId) -> Self {
+        Self { first, others: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -339,6 +399,9 @@ impl Command {
             | Command::Signal(_)
             | Command::Post { .. }
             | Command::LoseLease(_)
+            | Command::AskPermission(_)
+            | Command::WithdrawPermission { .. }
+            | Command::RecordUsage(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
@@ -371,6 +434,9 @@ impl Command {
             Command::Signal(_) => "signal",
             Command::Post { .. } => "post",
             Command::LoseLease(_) => "lose_lease",
+            Command::AskPermission(_) => "ask_permission",
+            Command::WithdrawPermission { .. } => "withdraw_permission",
+            Command::RecordUsage(_) => "record_usage",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",
             Command::Pause { .. } => "pause",

@@ -24,6 +24,7 @@ mod lease;
 mod limit;
 mod offer;
 mod passed;
+mod permission;
 mod phase;
 mod question;
 mod reject;
@@ -31,7 +32,10 @@ mod route;
 mod signal;
 mod supersede;
 mod template;
+mod usage;
 
+#[cfg(test)]
+mod budget_scenarios;
 #[cfg(test)]
 mod carried_scenarios;
 #[cfg(test)]
@@ -57,6 +61,8 @@ mod gate_scenarios;
 #[cfg(test)]
 mod hand_off_scenarios;
 #[cfg(test)]
+mod held_by_checks_scenarios;
+#[cfg(test)]
 mod lease_scenarios;
 #[cfg(test)]
 mod lint_scenarios;
@@ -68,6 +74,8 @@ mod outcome_scenarios;
 mod page_scenarios;
 #[cfg(test)]
 mod passed_scenarios;
+#[cfg(test)]
+mod permission_scenarios;
 #[cfg(test)]
 mod portrait_scenarios;
 #[cfg(test)]
@@ -109,7 +117,9 @@ pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
 pub use template::{TemplateRequest, template};
+pub use usage::{AgentBudget, remaining, run_budget};
 
+use crate::budget::Budget;
 use crate::command::{Command, Create, StartAt};
 use crate::contract::Contract;
 use crate::event::RunEvent;
@@ -131,6 +141,8 @@ pub struct DecisionContext<'a> {
     pub fresh: &'a dyn IdSource,
     /// The checks that the project has commands for: only Baton's runner decides those.
     pub checks: &'a [CheckName],
+    /// What the project allows its agents to use in each run.
+    pub budgets: &'a [AgentBudget],
     /// The project's linter settings.
     pub lint: &'a lint::Settings,
     /// What is known of the files that the command's package names.
@@ -178,6 +190,8 @@ pub struct RunStart {
     pub owner: Principal,
     /// The workflow of the decision is already that of the mode.
     pub mode: Mode,
+    /// In place of the workflow's, unit by unit.
+    pub budget: Budget,
     pub first: First,
 }
 
@@ -231,9 +245,12 @@ pub fn decide(
         Command::ReportChecks(report) => checked::report(&mut draft, report)?,
         Command::Signal(signal) => signal::decide(&mut draft, signal)?,
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
+        Command::RecordUsage(usage) => usage::record(&mut draft, usage)?,
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;
         }
+        Command::AskPermission(asked) => permission::ask(&mut draft, asked)?,
+        Command::WithdrawPermission { gate } => permission::withdraw(&mut draft, *gate)?,
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,
@@ -282,7 +299,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         entry.clone(),
         ground.now,
     );
-    let run = Run { mode: start.mode, ..run };
+    let run = Run { mode: start.mode, budget: start.budget, ..run };
     let mut draft = Draft::new(run, 0, ground);
     draft.emit(RunEvent::Started {
         story: start.story.clone(),
@@ -291,7 +308,9 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         owner: start.owner.clone(),
         start: entry,
         has_gates: workflow.graph().has_gates(),
+        has_checks: !workflow.graph().checked_edges().is_empty(),
         mode: start.mode,
+        budget: start.budget,
     });
     draft
 }

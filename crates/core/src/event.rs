@@ -21,6 +21,7 @@ mod passed;
 mod question;
 mod run;
 mod step;
+mod usage;
 
 use serde::{Deserialize as _, Deserializer, Serialize, de};
 
@@ -41,6 +42,7 @@ pub use self::message::MessageEvent;
 pub use self::question::QuestionEvent;
 pub use self::run::RunEvent;
 pub use self::step::StepEvent;
+pub use self::usage::UsageEvent;
 
 /// One event, by its family. A body on disk does not name the family: the event's name does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +60,7 @@ pub enum Event {
     Blocker(BlockerEvent),
     Message(MessageEvent),
     Branch(BranchEvent),
+    Usage(UsageEvent),
 }
 
 impl Event {
@@ -73,7 +76,7 @@ impl Event {
             };
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
-        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent);
+        by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent UsageEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -92,6 +95,7 @@ impl Event {
             BlockerEvent::NAMES,
             MessageEvent::NAMES,
             BranchEvent::NAMES,
+            UsageEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
     }
@@ -141,6 +145,7 @@ impl Event {
             Event::Blocker(it) => it,
             Event::Message(it) => it,
             Event::Branch(it) => it,
+            Event::Usage(it) => it,
         }
     }
 }

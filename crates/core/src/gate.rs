@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::ReachedBudget;
 use crate::content::ContentId;
 use crate::evidence::Evidence;
 use crate::named::named;
@@ -52,6 +53,9 @@ pub struct Gate {
     /// The limit that was reached, where that is why a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<ReachedLimit>,
+    /// The budget that is used up, where that is why a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<ReachedBudget>,
 }
 
 /// How often something happened, and how often it may.
@@ -112,6 +116,8 @@ named! {
         NoProgress = "no_progress",
         /// The run has taken as long, or as many handoffs, as its workflow allows.
         RunLimit = "run_limit",
+        /// The run, the step or the agent has used what it may: money, tokens or time.
+        Budget = "budget",
         /// The step was silent for long after it was marked as stale.
         Stalled = "stalled",
         /// The sender is less sure of its work than the edge asks for.
@@ -126,6 +132,9 @@ named! {
         Releases = "releases",
         /// The receiver did not accept in time.
         Expired = "expired",
+        /// The holder's program waits until a person allows or denies what it wants to do. The baton
+        /// does not move.
+        Permission = "permission",
     }
 }
 
@@ -157,10 +166,11 @@ pub enum Answer {
 impl Gate {
     /// The answers that this gate accepts, by name.
     pub fn choices(&self) -> &'static [&'static str] {
-        if self.kind == GateKind::Advisory {
+        if self.kind == GateKind::Advisory && self.cause != GateCause::Permission {
             return &["approve", "reject"];
         }
         match self.cause {
+            GateCause::Permission => &["approve", "continue", "reject"],
             GateCause::Rounds
             | GateCause::SameFindings
             | GateCause::Failure
@@ -171,9 +181,12 @@ impl Gate {
             {
                 &["continue", "abort"]
             }
+            // An agent was stopped: it has left no result that could be accepted.
+            GateCause::Budget if self.is_stuck() => &["continue", "hand_to", "abort"],
             GateCause::Rounds
             | GateCause::SameFindings
             | GateCause::Entries
+            | GateCause::Budget
             | GateCause::RunLimit
             | GateCause::Delegations
             | GateCause::Failure
@@ -220,6 +233,9 @@ impl Gate {
 
     /// Why a person is asked: with the limit that was reached, where there is one.
     pub fn sentence(&self) -> String {
+        if let Some(reached) = &self.budget {
+            return reached.to_string();
+        }
         let Some(ReachedLimit { n, most }) = self.limit else {
             if self.cause == GateCause::Blocked {
                 return self.blocked_sentence();
@@ -253,6 +269,7 @@ impl Gate {
                 format!("`{worker}` accepted and released this work {times}; its limit is {most}")
             }
             GateCause::SameFindings
+            | GateCause::Budget
             | GateCause::Failure
             | GateCause::Unrecoverable
             | GateCause::NeedsClarification
@@ -264,8 +281,14 @@ impl Gate {
             | GateCause::Questions
             | GateCause::LostLease
             | GateCause::Stalled
-            | GateCause::Expired => self.cause.sentence().to_owned(),
+            | GateCause::Expired
+            | GateCause::Permission => self.cause.sentence().to_owned(),
         }
+    }
+
+    /// Whether it is about a step that does not get on, not about work on its way to one.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.worker == self.asker
     }
 
     /// The orchestrator asks for the agent that is blocked: this says which one.
@@ -334,6 +357,7 @@ impl GateCause {
             GateCause::RunLimit => {
                 "The run has taken as long as it may, or as many handoffs; a person decides how to go on"
             }
+            GateCause::Budget => "A budget is used up; a person decides how to go on",
             GateCause::Stalled => "Nothing was heard of the step for too long, after a reminder",
             GateCause::Escalation => "The agent asks, and waits for the answer",
             GateCause::Questions => {
@@ -344,6 +368,10 @@ impl GateCause {
                 "The work was accepted and released as often as it may; a person decides how to go on"
             }
             GateCause::Expired => "The handoff was not accepted in time",
+            GateCause::Permission => {
+                "The agent asks for permission, and waits: approve (once), continue (this kind, until the \
+                 attempt ends) or reject"
+            }
         }
     }
 }

@@ -42,6 +42,11 @@ pub struct FreeText(String);
 #[serde(try_from = "String")]
 pub struct CheckName(SmolStr);
 
+/// An executor, as `baton.toml` names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ExecutorName(SmolStr);
+
 /// A commit of the work, as its repository names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
@@ -60,6 +65,10 @@ pub enum NameError {
     NotKebab { what: &'static str, name: String },
     #[error("`{id}` is not a commit: use its 4 to 64 hexadecimal digits")]
     NotCommit { id: String },
+    #[error(
+        "`{name}` is not the name of an executor: use 1 to {MOST_KEBAB_BYTES} letters, digits, `-` and `_`"
+    )]
+    NotExecutor { name: String },
     #[error("{what} cannot be empty")]
     Empty { what: &'static str },
     #[error("{what} has {n} {unit}; the most is {most}")]
@@ -83,6 +92,7 @@ impl NameError {
             }
             Self::NotKebab { .. }
             | Self::NotCommit { .. }
+            | Self::NotExecutor { .. }
             | Self::Empty { .. }
             | Self::TooLong { .. }
             | Self::Invisible { .. }
@@ -144,6 +154,18 @@ impl WorkflowName {
 impl CheckName {
     pub fn parse(name: &str) -> Result<Self, NameError> {
         kebab("the name of a check", name).map(Self)
+    }
+}
+
+impl ExecutorName {
+    /// From 1 to 64 letters, digits, `-` and `_`.
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
+        if (1..=MOST_KEBAB_BYTES).contains(&name.len()) && name.chars().all(is_plain) {
+            return Ok(Self(name.into()));
+        }
+        let name = name.chars().filter(|it| !is_invisible(*it)).take(MOST_KEBAB_BYTES).collect();
+        Err(NameError::NotExecutor { name })
     }
 }
 
@@ -378,8 +400,8 @@ macro_rules! stored_text {
     )+ };
 }
 
-text! { AgentId StepId WorkflowName StoryKey Principal Reason FreeText CheckName CommitId }
-stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName CommitId }
+text! { AgentId StepId WorkflowName StoryKey Principal Reason FreeText CheckName CommitId ExecutorName }
+stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName CommitId ExecutorName }
 
 #[cfg(test)]
 mod tests {

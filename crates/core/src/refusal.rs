@@ -43,6 +43,17 @@ pub enum Refusal {
         outcome: Option<Outcome>,
         known: String,
     },
+    #[error(
+        "`{from}` does not hand to {to} together: {known}; name all of them, one of them, or leave \
+         the receiver out"
+    )]
+    NotTheReceivers {
+        from: String,
+        /// Each between quotes.
+        to: String,
+        /// Where the work would go.
+        known: String,
+    },
     #[error("{}", choose(step, outcome, choices))]
     ChooseReceiver {
         step: StepId,
@@ -200,6 +211,7 @@ impl Refusal {
             Self::AcceptFirst { handoff } => ("accept_first", Conflict, Some(handoff)),
             Self::Duplicate { handoff, .. } => ("duplicate", Conflict, Some(handoff)),
             Self::NotAnEdge { .. } => ("not_an_edge", Unacceptable, None),
+            Self::NotTheReceivers { .. } => ("not_an_edge", Unacceptable, None),
             Self::ChooseReceiver { .. } => ("choose_receiver", Unacceptable, None),
             Self::WrongPhase { .. } => ("wrong_phase", Unacceptable, None),
             Self::NotOptional { .. } => ("not_optional", Unacceptable, None),

@@ -6,12 +6,14 @@ mod counter;
 mod fork;
 mod given;
 mod handoff;
+mod spent;
 mod state_names;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::budget::Budget;
 use crate::checked_work::CheckedWork;
 use crate::content::ContentId;
 use crate::gate::{Gate, GateEdge, GateKind};
@@ -24,6 +26,7 @@ pub use self::counter::{CounterScope, RunCounter};
 pub use self::fork::{Arrival, Fork};
 pub use self::given::Given;
 pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
+pub use self::spent::Spent;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -63,6 +66,9 @@ pub struct Run {
     pub blockers: Vec<Blocker>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_blockers: u32,
+    /// Edges with checks are among the gates that the work has to pass. Older runs go on without.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_checks: bool,
     /// An external system reported that the work is good, or that it has been merged.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_passed: bool,
@@ -77,6 +83,12 @@ pub struct Run {
     /// The same, agent by agent, as earlier versions recorded it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub portraits: Vec<Portrait>,
+    /// What agents may use, where the run was started with it.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+    /// What agents have used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<Spent>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
@@ -248,11 +260,14 @@ impl Run {
             frames: Vec::new(),
             blockers: Vec::new(),
             n_blockers: 0,
+            has_checks: false,
             is_passed: false,
             is_merged: false,
             merge_commit: None,
             casts: Vec::new(),
             portraits: Vec::new(),
+            budget: Budget::default(),
+            spent: Vec::new(),
             n_handoffs: 0,
             started_at: now,
             moved_at: now,

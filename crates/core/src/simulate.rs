@@ -11,10 +11,11 @@ use uuid::Uuid;
 pub use report::{SimulatedPath, SimulationReport};
 
 use self::dice::Dice;
+use crate::budget::Budget;
 use crate::command::{Command, Create};
 use crate::contract::{Contract, Profile};
 use crate::decide::{self, Decision, DecisionContext, First, IdSource, RunStart};
-use crate::event::{Event, HandoffEvent};
+use crate::event::{BranchEvent, Event, HandoffEvent};
 use crate::lint::Settings;
 use crate::named::named;
 use crate::names::{AgentId, Principal, StoryKey};
@@ -138,12 +139,47 @@ impl Simulation<'_> {
             }
             let (command, words) = moves::scripted(&walk, line).map_err(|it| (line.line, it))?;
             walk.does(&command, words).map_err(|it| (line.line, it.to_string()))?;
+            // A script says what agents and people do: checks pass.
+            while let Some((command, words)) = moves::pass_checks(&walk) {
+                walk.does(&command, words).map_err(|it| (line.line, it.to_string()))?;
+            }
         }
         Ok(match walk.ended() {
             Some(end) => walk.over(end, None),
             None => walk.over(SimulatedEnd::Waiting, walk.waits_for()),
         })
     }
+}
+
+/// Who gets the work by a decision, in words: every branch of a fan-out.
+fn receivers(decision: &Decision) -> Option<String> {
+    let created = |event: &Event| {
+        let Event::Handoff(HandoffEvent::Created(it)) = event else { return None };
+        Some((it.handoff, it.to.agent.clone()))
+    };
+    let has = |is_it: fn(&BranchEvent) -> bool| {
+        decision.events.iter().any(|it| matches!(it, Event::Branch(it) if is_it(it)))
+    };
+    let run = &decision.run;
+    if let Some(fork) = run.fork.as_ref().filter(|_| has(is_arrival)) {
+        let (n_arrived, join) = (fork.arrived.len(), &fork.join);
+        return Some(format!("join {join} ({n_arrived} of {})", fork.need));
+    }
+    let made = decision.events.iter().filter_map(created);
+    if has(is_fork) {
+        let open = made.filter(|(no, _)| run.handoff(*no).is_some());
+        let names: Vec<String> = open.map(|(_, agent)| agent.to_string()).collect();
+        return Some(names.join(" + "));
+    }
+    made.last().map(|(_, agent)| agent.to_string())
+}
+
+fn is_arrival(event: &BranchEvent) -> bool {
+    matches!(event, BranchEvent::Arrived { .. })
+}
+
+fn is_fork(event: &BranchEvent) -> bool {
+    matches!(event, BranchEvent::Forked { .. })
 }
 
 fn stuck(path: Vec<String>, refusal: &Refusal) -> SimulatedRun {
@@ -176,6 +212,7 @@ impl<'a> SimulatedWalk<'a> {
             story: StoryKey::parse("simulated").map_err(|_| Refusal::Paused)?,
             owner: Principal::of_agent(&AgentId::human()),
             mode: simulation.mode,
+            budget: Budget::default(),
             first: First::Handoff(create),
         };
         let now = Timestamp::UNIX_EPOCH;
@@ -194,13 +231,8 @@ impl<'a> SimulatedWalk<'a> {
     }
 
     fn arrives(&mut self, decision: Decision, line: String) {
-        let receiver = |event: &Event| {
-            let Event::Handoff(HandoffEvent::Created(it)) = event else { return None };
-            Some(it.to.agent.clone())
-        };
-        let made = decision.events.iter().rev().find_map(receiver);
         // Only what hands work on is a part of the path.
-        if let Some(to) = made {
+        if let Some(to) = receivers(&decision) {
             self.path.push(format!("{line} → {to}"));
         } else if decision.run.is_finished() {
             self.path.push(format!("{line} → {}", decision.run.status.name()));
@@ -234,6 +266,9 @@ impl<'a> SimulatedWalk<'a> {
                 let why = it.gate.as_ref().map(crate::gate::Gate::sentence);
                 format!("{} waits for a person: {}", it.no, why.unwrap_or_default())
             }
+            (Baton::Parked { on: Wait::Checks, .. }, Some(it)) => {
+                format!("{} waits for its checks", it.no)
+            }
             (Baton::Loose { at, .. }, _) => format!("the baton lies loose at `{at}`"),
             (_, Some(it)) => format!("{} is with `{}`", it.no, it.to.agent),
             (_, None) => return None,
@@ -252,6 +287,7 @@ fn ground<'a>(
 ) -> DecisionContext<'a> {
     DecisionContext {
         checks: &[],
+        budgets: &[],
         workflow: simulation.workflow,
         agents: simulation.agents,
         now,

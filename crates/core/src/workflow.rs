@@ -11,6 +11,7 @@ mod routing;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Budget;
 use crate::contract::{Contract, Profile};
 use crate::document::Number;
 use crate::gate::GateKind;
@@ -83,11 +84,14 @@ pub struct StepLimits {
     pub blocks: u32,
     /// How often it is tried again. Where left out: the workflow's `retries`.
     pub retries: Option<u32>,
+    /// What agents may use at the step in one run.
+    pub budget: Budget,
 }
 
 impl Default for StepLimits {
     fn default() -> Self {
-        Self { entries: None, delegations: 8, blocks: 1, retries: None }
+        let budget = Budget::default();
+        Self { entries: None, delegations: 8, blocks: 1, retries: None, budget }
     }
 }
 
@@ -177,6 +181,25 @@ impl Edge {
             threshold: None,
         }
     }
+
+    /// The gate that stops work on this edge. An advisory one does not.
+    pub fn stopping_gate(&self) -> Option<&EdgeGate> {
+        self.gate.as_ref().filter(|it| it.kind != GateKind::Advisory)
+    }
+
+    /// Whether work has to pass something before it goes this way: a gate, or checks.
+    pub fn holds(&self) -> bool {
+        self.stopping_gate().is_some() || !self.checks.is_empty()
+    }
+
+    /// The name of what work has to pass here: the gate's, else `checks: tests, lint`.
+    pub fn hold_name(&self) -> Option<String> {
+        if let Some(gate) = self.stopping_gate() {
+            return Some(gate.name.clone());
+        }
+        let checks: Vec<&str> = self.checks.iter().map(CheckName::as_str).collect();
+        (!checks.is_empty()).then(|| format!("checks: {}", checks.join(", ")))
+    }
 }
 
 /// A gate that a workflow declares on an edge.
@@ -232,6 +255,8 @@ pub struct Limits {
     pub run_within: Option<SignedDuration>,
     /// How many handoffs a run may have before a person is asked.
     pub run_handoffs: Option<u32>,
+    /// What the agents of a run may use before a person is asked.
+    pub budget: Budget,
 }
 
 impl Default for Limits {
@@ -247,6 +272,7 @@ impl Default for Limits {
             escalate_after: None,
             run_within: None,
             run_handoffs: None,
+            budget: Budget::default(),
         }
     }
 }

@@ -159,7 +159,11 @@ impl Engine {
         // The rules compare the fence of the others.
         let is_unfenced = matches!(
             command,
-            Command::Accept(_) | Command::Record(_) | Command::Post { .. } | Command::Signal(_)
+            Command::Accept(_)
+                | Command::Record(_)
+                | Command::RecordUsage(_)
+                | Command::Post { .. }
+                | Command::Signal(_)
         );
         if is_unfenced && !is_live {
             let current = held.map(|it| it.fence);
@@ -266,6 +270,7 @@ fn target(command: &Command) -> CommandTarget<'_> {
         Command::Clarify(it) => CommandTarget::Handoff(it.handoff),
         Command::Release(it) => CommandTarget::Handoff(it.handoff),
         Command::Record(it) => CommandTarget::Handoff(it.handoff),
+        Command::RecordUsage(it) => CommandTarget::Handoff(it.handoff),
         Command::Reply(it) => CommandTarget::Question(it.handoff),
         Command::Post { .. } | Command::Signal(_) => CommandTarget::Run,
         Command::Cancel { .. }
@@ -274,6 +279,8 @@ fn target(command: &Command) -> CommandTarget<'_> {
         | Command::CleanUp { .. }
         | Command::Answer(_)
         | Command::LoseLease(_)
+        | Command::AskPermission(_)
+        | Command::WithdrawPermission { .. }
         | Command::ClaimChecks(_)
         | Command::ReportChecks(_)
         | Command::Wake { .. }
@@ -304,6 +311,8 @@ fn fenced(mut command: Command, attempt: &Attempt, own: HandoffNo) -> Command {
         it.fence = fence;
     } else if let Command::Reply(it) = &mut command {
         it.fence = fence;
+    } else if let Command::RecordUsage(it) = &mut command {
+        it.fence = attempt.fence;
     } else if let Command::Post { by, .. } = &mut command {
         *by = Some(attempt.agent.clone());
     }

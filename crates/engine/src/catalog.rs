@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use baton_core::decide::AgentBudget;
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, CheckName, WorkflowName};
 use baton_core::registry::Agents;
@@ -24,6 +25,8 @@ pub struct Catalog {
     project: ProjectFile,
     /// The names of the project's checks.
     checks: Vec<CheckName>,
+    /// What the project allows its agents to use.
+    budgets: Vec<AgentBudget>,
     left_out: Vec<LeftOutFile>,
 }
 
@@ -59,7 +62,8 @@ impl Catalog {
     ) -> Self {
         let workflows = workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
         let (project, checks, left_out) = (ProjectFile::default(), Vec::new(), Vec::new());
-        Self { workflows, agents, default, project, checks, left_out }
+        let budgets = Vec::new();
+        Self { workflows, agents, default, project, checks, budgets, left_out }
     }
 
     /// With the files that are not used.
@@ -76,7 +80,12 @@ impl Catalog {
     #[must_use]
     pub fn with_project(self, project: ProjectFile) -> Self {
         let checks = project.checks.iter().map(|it| it.name.clone()).collect();
-        Self { project, checks, ..self }
+        let budgets = project
+            .runner
+            .agents
+            .iter()
+            .filter_map(|it| Some(AgentBudget { agent: it.agent.clone(), budget: it.budget? }));
+        Self { budgets: budgets.collect(), project, checks, ..self }
     }
 
     /// With the project's linter settings.
@@ -104,6 +113,11 @@ impl Catalog {
     /// The checks that the project has commands for, or had since the server started.
     pub fn checks(&self) -> &[CheckName] {
         &self.checks
+    }
+
+    /// What the project allows each agent to use in a run.
+    pub fn budgets(&self) -> &[AgentBudget] {
+        &self.budgets
     }
 
     pub fn lint(&self) -> &Settings {

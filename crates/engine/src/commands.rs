@@ -1,5 +1,6 @@
 //! The commands: hand off, answer a handoff, steer a run. How a run starts is in `starts`.
 
+use baton_core::budget::Budget;
 use baton_core::command::{Command, Create};
 use baton_core::decide::{self, DecisionContext, First};
 use baton_core::document::Node;
@@ -216,7 +217,15 @@ impl Engine {
             return Err(self.finished(&row).await?);
         }
         let mode = Mode::Autonomous;
-        self.begin(caller, entry.clone(), story, alike, mode, First::Handoff(create)).await
+        self.begin(
+            caller,
+            entry.clone(),
+            story,
+            alike,
+            (mode, Budget::default()),
+            First::Handoff(create),
+        )
+        .await
     }
 
     /// The refusal of a create for a story whose run has ended, with the last handoff of that run.

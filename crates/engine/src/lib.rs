@@ -412,6 +412,7 @@ impl Engine {
             fresh: self.clock.as_fresh(),
             lint: catalog.lint(),
             checks: catalog.checks(),
+            budgets: catalog.budgets(),
         }
     }
 

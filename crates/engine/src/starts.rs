@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use baton_core::budget::Budget;
 use baton_core::command::{Command, Create, StartAt};
 use baton_core::contract::Profile;
 use baton_core::decide::{self, DecisionContext, First, RunStart};
@@ -32,13 +33,16 @@ pub struct StartRun {
     pub reason: Option<Reason>,
     /// Of a new run; one that is handed in again keeps its own.
     pub mode: Mode,
+    /// Of a new run: what its agents may use, in place of the workflow's budget.
+    pub budget: Budget,
 }
 
 impl StartRun {
     /// A story as it is, by the project's default workflow, without a person on the way.
     pub fn of(story: StoryKey) -> Self {
         let mode = Mode::Autonomous;
-        Self { story, workflow: None, to: None, package: None, reason: None, mode }
+        let budget = Budget::default();
+        Self { story, workflow: None, to: None, package: None, reason: None, mode, budget }
     }
 }
 
@@ -131,7 +135,7 @@ impl Engine {
             in_mode(entry, start.mode)?,
             story,
             alike,
-            start.mode,
+            (start.mode, start.budget),
             First::AtStep(first),
         )
         .await
@@ -150,12 +154,12 @@ impl Engine {
         let fits = |_: &Workflow| true;
         let catalog = self.fresh_catalog();
         let entry = catalog.choose(start.workflow.as_ref(), fits)?.clone();
-        let (entry, mode) = (in_mode(entry, start.mode)?, start.mode);
+        let (entry, chosen) = (in_mode(entry, start.mode)?, (start.mode, start.budget));
         if start.to.is_none() {
             one_receiver(&entry.workflow)?;
         }
         let first = first_handoff(&entry.workflow, &story, start);
-        self.begin(caller, entry, story, alike, mode, First::Handoff(first)).await
+        self.begin(caller, entry, story, alike, chosen, First::Handoff(first)).await
     }
 
     /// An open run is started again only where its baton is loose.
@@ -183,7 +187,7 @@ impl Engine {
         entry: Entry,
         story: Story,
         alike: LookAlikes,
-        mode: Mode,
+        (mode, budget): (Mode, Budget),
         first: First,
     ) -> Result<CommandResult, EngineError> {
         let admitted = self.admit().await?;
@@ -204,6 +208,7 @@ impl Engine {
             story: story.key.clone(),
             owner: caller.principal.clone(),
             mode,
+            budget,
             first,
         };
         let mut decision = match decide::start(&start, ground) {

@@ -101,6 +101,11 @@ pub(crate) fn is_private(dir: &Handle, name: &OsStr) -> io::Result<bool> {
     Ok(Bits::from_raw_mode(stat.st_mode) == OWNER_FILE)
 }
 
+pub(crate) fn is_own(dir: &Handle, name: &OsStr) -> io::Result<bool> {
+    let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(stat.st_uid == rustix::process::geteuid().as_raw())
+}
+
 /// The caller has checked that the name is no link; where the system can, that is enforced again.
 pub(crate) fn make_private(dir: &Handle, name: &OsStr) -> io::Result<()> {
     match rustix::fs::chmodat(dir, name, OWNER_FILE, AtFlags::SYMLINK_NOFOLLOW) {

@@ -89,6 +89,17 @@ impl Dir {
         Ok(())
     }
 
+    /// True if a file is this user's, nobody else may read or write it, and it has no second name.
+    pub fn is_for_owner_alone(&self, path: impl AsRef<Path>) -> Result<bool, FileError> {
+        let (dir, name) = self.parent_of(path.as_ref())?;
+        let entry = dir.entry_here(name)?;
+        let look = dir.failed("look at", name);
+        let is_private = platform::is_private(&dir.handle, name)
+            .and_then(|it| Ok(it && platform::is_own(&dir.handle, name)?))
+            .map_err(look)?;
+        Ok(entry.is_file() && entry.n_links == 1 && is_private)
+    }
+
     fn create_here(&self, name: &OsStr, mode: FileMode) -> Result<FileHandle, FileError> {
         step(DiskStep::Create, &self.shown(name));
         let file =

@@ -14,11 +14,13 @@ use utoipa::ToSchema;
 use crate::misfit::misfit;
 use crate::problem::ApiProblem;
 use crate::receive::too_large;
+use crate::scope::Door;
 
 /// The most bytes of a request body; the bound on a package is lower.
 pub(crate) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-pub(crate) async fn read_text(body: Body) -> Result<String, ApiProblem> {
+/// The text of a body, without credentials of this server: nothing of it that is stored has one.
+pub(crate) async fn read_text(door: &Door, body: Body) -> Result<String, ApiProblem> {
     // With a server, the guard has received the body within its bounds; without one, it is read
     // here.
     let collected = body
@@ -29,17 +31,18 @@ pub(crate) async fn read_text(body: Body) -> Result<String, ApiProblem> {
     if bytes.len() > MOST_BYTES {
         return Err(too_large());
     }
-    String::from_utf8(bytes.into())
-        .map_err(|_| ApiProblem::malformed("not_utf8", "the body is not UTF-8 text"))
+    let text = String::from_utf8(bytes.into())
+        .map_err(|_| ApiProblem::malformed("not_utf8", "the body is not UTF-8 text"))?;
+    door.without_credentials(text)
 }
 
 /// Reads a body as its schema has it; an empty body, or null, is an empty object. Returns its text
 /// too.
-pub(crate) async fn read_as<T>(body: Body) -> Result<(String, T), ApiProblem>
+pub(crate) async fn read_as<T>(door: &Door, body: Body) -> Result<(String, T), ApiProblem>
 where
     T: DeserializeOwned + ToSchema,
 {
-    let text = read_text(body).await?;
+    let text = read_text(door, body).await?;
     let document = match text.trim() {
         "" | "null" => "{}",
         _ => text.as_str(),

@@ -33,8 +33,8 @@ pub(crate) enum Credential {
     Attempt(Attempt),
 }
 
-const RUNNER: &str = "baton-runner.";
-const ATTEMPT: &str = "baton-attempt.";
+pub(crate) const RUNNER: &str = "baton-runner.";
+pub(crate) const ATTEMPT: &str = "baton-attempt.";
 
 impl RunnerKey {
     pub fn new(secret: [u8; 32]) -> Self {

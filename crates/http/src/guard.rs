@@ -167,6 +167,7 @@ fn refuse(app: &App, request: &Request) -> Result<(), ApiProblem> {
         let message = "this was meant for another server, which was at this address before";
         return Err(ApiProblem::new(StatusCode::MISDIRECTED_REQUEST, "other_server", message));
     }
+    app.door.check_names(request.uri(), headers)?;
     let foreign = || {
         let message = "what another page sends is not taken";
         Err(ApiProblem::new(StatusCode::FORBIDDEN, "foreign_origin", message))

@@ -15,6 +15,7 @@ mod heavy;
 mod limits;
 mod local;
 mod lookup;
+mod masked;
 mod metrics;
 mod misfit;
 mod openapi;
@@ -30,6 +31,7 @@ mod runner_presence;
 mod schemas;
 mod scope;
 mod serve;
+mod usage_metrics;
 mod v1;
 mod values;
 
@@ -62,6 +64,7 @@ use crate::preconditions::ConditionalRoutes;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::scope::Door;
+use crate::usage_metrics::UsageMetrics;
 
 /// The server's address and allowed host names.
 #[derive(Debug, Clone)]
@@ -130,6 +133,7 @@ pub(crate) struct App {
     /// Identifies this server instance among all others, earlier or concurrent.
     pub(crate) instance: HeaderValue,
     pub(crate) metrics: RequestMetrics,
+    pub(crate) usage: UsageMetrics,
     /// The OpenAPI 3.1 document of every route.
     pub(crate) description: String,
     /// The same as an HTML page.
@@ -163,6 +167,7 @@ impl App {
             origins,
             instance,
             metrics: RequestMetrics::default(),
+            usage: UsageMetrics::default(),
             description: String::new(),
             page: String::new(),
             conditional: ConditionalRoutes::default(),

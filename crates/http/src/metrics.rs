@@ -92,6 +92,7 @@ async fn show(app: RequestScope) -> Result<Response, ApiProblem> {
     }
     text += "# HELP baton_events_total Events in the log.\n# TYPE baton_events_total counter\n";
     let _ = writeln!(text, "baton_events_total {}", position.0);
+    app.usage.write(&mut text);
     health::metrics(&app.door, &mut text);
     if let Some(archive) = app.archive.as_ref().filter(|it| it.is_followed()) {
         let n_behind = archive.behind().await?;

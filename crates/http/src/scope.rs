@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use baton_api::pipeline::PipelineRunner;
 use baton_core::command::{Command, Create, LeaseTime};
 use baton_core::hash::Hash;
@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 use crate::App;
 use crate::credential::{Credential, RunnerKey, credential};
+use crate::masked::{check_names, masked};
 use crate::problem::ApiProblem;
 
 /// The engine, for requests that have a caller.
@@ -93,6 +94,22 @@ impl Door {
             }
         };
         Ok(caller)
+    }
+
+    /// A text that came in, with a mark in the place of each credential of this server.
+    pub(crate) fn without_credentials(&self, text: String) -> Result<String, ApiProblem> {
+        match &self.runner_key {
+            Some(key) => masked(key, text),
+            None => Ok(text),
+        }
+    }
+
+    /// Refuses a credential in the place of a name: an address or a header that is stored.
+    pub(crate) fn check_names(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiProblem> {
+        match &self.runner_key {
+            Some(key) => check_names(key, uri, headers),
+            None => Ok(()),
+        }
     }
 
     // Probes have no caller: they show nothing of the work.
@@ -168,6 +185,17 @@ impl RequestCaller {
         self.caller.mode
     }
 
+    /// Refuses what is not about the handoff of an attempt.
+    pub(crate) fn check_no_attempt(&self, command: &'static str) -> Result<(), EngineError> {
+        match &self.caller.attempt {
+            Some(attempt) => {
+                let agent = attempt.agent.clone();
+                Err(EngineError::OtherAttempt { agent, handoff: None, command })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses everyone but a runner.
     pub(crate) fn check_runner(&self) -> Result<(), ApiProblem> {
         if self.is_runner {
@@ -176,6 +204,11 @@ impl RequestCaller {
         let message = "only a runner claims work, with the credential in `runner.key` of the server's \
                        data; an agent or a person accepts a handoff";
         Err(ApiProblem::new(StatusCode::FORBIDDEN, "not_a_runner", message))
+    }
+
+    /// Refuses everyone but a runner and the agent of an attempt.
+    pub(crate) fn check_runner_or_attempt(&self) -> Result<(), ApiProblem> {
+        if self.caller.attempt.is_some() { Ok(()) } else { self.check_runner() }
     }
 
     pub(crate) async fn claim(

@@ -14,11 +14,14 @@ mod documents;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
+mod long_poll;
 mod messages;
 mod metrics;
+mod permissions;
 pub(crate) mod runs;
 pub(crate) mod status;
 pub(crate) mod stories;
+mod usage;
 mod window;
 mod workflows;
 mod write;
@@ -48,6 +51,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(completion::get))
         .routes(routes!(events::list))
         .routes(routes!(messages::list, messages::post))
+        .routes(routes!(usage::list))
+        .routes(routes!(usage::report))
         .routes(routes!(decisions::list))
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
@@ -58,6 +63,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(handoffs::commands::routes())
         .routes(routes!(claims::claim))
         .routes(routes!(claims::lose))
+        .routes(routes!(permissions::ask))
+        .routes(routes!(permissions::withdraw))
         .routes(routes!(checks::claim))
         .routes(routes!(checks::report))
         .routes(routes!(archive::get))

@@ -26,6 +26,9 @@ pub(crate) struct RunnerBenchOptions {
     /// How many stories go through the pipeline, one after the other; each is five attempts
     #[arg(long, default_value_t = 20)]
     stories: usize,
+    /// No new story begins after so many seconds: the figures are of those that were finished
+    #[arg(long, default_value_t = 120)]
+    seconds: u64,
 }
 
 #[derive(Debug, Args)]
@@ -66,15 +69,28 @@ pub(crate) async fn run(options: &RunnerBenchOptions) -> Result<()> {
     let serving = project.serve()?;
     let mut connection = Connection::open(&serving.address).await?;
     let mut spans = Spans::default();
+    let (began, load_before) = (std::time::Instant::now(), load_average());
+    let mut n_stories = 0;
     for n in 1..=options.stories {
+        if began.elapsed().as_secs() >= options.seconds {
+            break;
+        }
         let story = format!("bench-{n}");
         let start = format!(r#"{{"story":"{story}","newStory":true}}"#);
         let started = connection.post_keyed("/api/v1/runs", None, &start).await?;
         ensure!(started.status == 201, "{}", started.body);
         let handoffs = completed(&mut connection, n).await?;
         spans.add(&handoffs, times.path())?;
+        n_stories = n;
     }
     drop(serving);
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    println!(
+        "{n_stories} stories in {:.1} s, {profile} build, {} cores, load average {load_before} before and {} after\n",
+        began.elapsed().as_secs_f64(),
+        std::thread::available_parallelism().map_or(0, usize::from),
+        load_average(),
+    );
     println!("| what the runner takes | n | p50 ms | p95 ms | most ms | goal |");
     println!("|---|---|---|---|---|---|");
     let goal = MOST_MS.to_string();
@@ -82,6 +98,12 @@ pub(crate) async fn run(options: &RunnerBenchOptions) -> Result<()> {
     print_row("the same with a new worktree, once for each run", spans.first, "–");
     print_row("the program's last act to the next offer", spans.on, &goal);
     Ok(())
+}
+
+/// How many processes have wanted to run in the last minute, as the system tells.
+fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
 /// The handoffs of a run, once it is completed.

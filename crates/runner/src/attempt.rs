@@ -3,6 +3,7 @@
 mod ending;
 mod environment;
 mod messages;
+mod taking;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,12 +20,14 @@ use tokio::task::JoinHandle;
 use self::messages::note;
 use crate::RunnerContext;
 use crate::client::ApiFailure;
-use crate::executor::{AttemptBrief, Executor, executor};
-use crate::process::RunningProgram;
+use crate::executor::{AttemptBrief, Executor, OutputForm, executor};
+use crate::process::{ProgramSpec, RunningProgram};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
-use crate::result::{LeftBehind, RefusedDocument, left_behind, without_handing_off};
-use crate::supervise::{Supervised, WatchedProgram, heartbeats_during, supervise};
+use crate::result::{LeftBehind, RefusedDocument, last_words, left_behind, without_handing_off};
+use crate::supervise::{OutputReading, Supervised, WatchedProgram, heartbeats_during, supervise};
+use crate::transcript::Transcript;
 use crate::trust::foreign_file;
+use crate::turns::AgentSlot;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
 /// Why an attempt did not come to a result.
@@ -79,12 +82,17 @@ const MOST_OUTPUT_BYTES: u64 = 16 << 20;
 const MOST_SAYING: Duration = Duration::from_secs(2);
 
 /// Works on a claim until its result is taken.
-pub(crate) async fn work(context: Arc<RunnerContext>, claim: Claim, stop: watch::Receiver<bool>) {
+pub(crate) async fn work(
+    context: Arc<RunnerContext>,
+    claim: Claim,
+    mut slot: AgentSlot,
+    stop: watch::Receiver<bool>,
+) {
     let record = AttemptRecord::new(&claim);
     let turn = context.turns.of(record.run);
     let mut attempt = AttemptRun { context, record, stop, said: None };
     attempt.pass("answered");
-    let _turn = attempt.keep_alive(turn.begin()).await;
+    let _turn = attempt.keep_alive(slot.take_turn(&turn, &attempt.context.slots)).await;
     let result = attempt.begin().await;
     attempt.finish(result).await;
 }
@@ -115,7 +123,10 @@ pub(crate) async fn take_up(
         attempt.say(text).await;
     }
     let result = match attempt.record.stage {
-        AttemptStage::AgentFinished => attempt.result_of_stored().await,
+        AttemptStage::AgentFinished => {
+            attempt.record_usage().await;
+            attempt.result_of_stored().await
+        }
         AttemptStage::Claimed | AttemptStage::WorkspaceReady | AttemptStage::AgentStarted => {
             let reason = "the runner was ended while the agent was at work".to_owned();
             if n_before >= MOST_INTERRUPTIONS {
@@ -249,6 +260,8 @@ impl AttemptRun {
             self.said = Some(ended.said);
             self.reach(AttemptStage::AgentFinished)?;
             self.tell_usage(settings);
+            self.keep_alive(self.record_usage()).await;
+            self.record.used = self.record.used.plus(self.record.report.usage);
             if !commits_itself {
                 self.keep_alive(self.commit(workspace)).await;
             }
@@ -298,10 +311,11 @@ impl AttemptRun {
             prompt_file: folder.real_path()?.join(prompt_file),
             interface: settings.interface,
             session,
+            micro_usd_left: self.record.budget.less(&self.record.used).micro_usd,
         };
-        let spec = executor.program(brief);
-        let program = match RunningProgram::start(&spec) {
-            Ok(program) => program,
+        let form = executor.output(&brief);
+        let (program, reading) = match start(&executor.program(brief), form) {
+            Ok(started) => started,
             Err(error) => return Ok(Err(error)),
         };
         self.record.process = Some(program.mark);
@@ -309,7 +323,7 @@ impl AttemptRun {
         self.tell_start(settings);
         let secrets = self.secrets(settings);
         let context = self.context.clone();
-        let watched = WatchedProgram { program, speaks: executor.transcript(), secrets };
+        let watched = WatchedProgram { program, reading, secrets };
         Ok(Ok(supervise(&context, &self.record, settings, watched, &mut self.stop).await))
     }
 
@@ -349,48 +363,30 @@ impl AttemptRun {
             }
             Some(
                 AgentEnd::Exited { .. }
+                | AgentEnd::TurnEnded { .. }
                 | AgentEnd::TimedOut { .. }
-                | AgentEnd::TooMuchOutput { .. },
+                | AgentEnd::TooMuchOutput { .. }
+                | AgentEnd::OverBudget { .. },
             )
             | None => {}
         }
         if let Some(over) = self.is_over().await {
             return Ok(Result(over));
         }
-        // What an agent printed before it was ended was not meant as its last word.
-        let has_ended_itself = matches!(end, Some(AgentEnd::Exited { .. }));
         let written =
             self.record.dir(&self.context.state)?.make_dirs(WRITTEN, FileMode::Private)?;
-        let left =
-            if has_ended_itself { left_behind(output, &written) } else { LeftBehind::Nothing };
+        let left = match &end {
+            Some(AgentEnd::TimedOut { .. }) => last_words(output),
+            Some(end) if end.is_own() => left_behind(output, &written),
+            // What an agent printed before it was ended was not meant as its last word.
+            Some(_) | None => LeftBehind::Nothing,
+        };
         match left {
             LeftBehind::Nothing => {
                 Ok(Result(AttemptResult::Failed(without_handing_off(end.as_ref()))))
             }
             LeftBehind::Broken { why } => Ok(Correction(RefusedDocument::Broken(why))),
-            LeftBehind::Document(left) => {
-                // A run that this handoff ends takes no more messages.
-                self.wait_until_said().await;
-                let name = format!("result-{}", self.record.round);
-                let key = &self.record.key;
-                let sent = self.context.client.document(key, left.format, &left.text, &name).await;
-                self.pass("sent");
-                match sent {
-                    Ok(true) => {
-                        let how = format!("its handoff was taken from what it left {}", left.place);
-                        Ok(Result(AttemptResult::HandedOff(how)))
-                    }
-                    Ok(false) => {
-                        let why =
-                            "its last document is a note of progress, not a handoff".to_owned();
-                        Ok(Result(AttemptResult::Failed(why)))
-                    }
-                    Err(ApiFailure::Refused(problem)) => {
-                        Ok(Correction(RefusedDocument::Refused(problem)))
-                    }
-                    Err(error @ ApiFailure::Unreachable(_)) => Err(error.into()),
-                }
-            }
+            LeftBehind::Document(left) => self.take(&left).await,
         }
     }
 
@@ -431,6 +427,22 @@ impl AttemptRun {
     fn pass(&self, place: &str) {
         fail_point::stage(&format!("{}:{place}", self.record.agent));
     }
+}
+
+/// Starts a program, with an open input where it is talked to.
+fn start(
+    spec: &ProgramSpec,
+    form: OutputForm,
+) -> Result<(RunningProgram, OutputReading), std::io::Error> {
+    let reading = match form {
+        OutputForm::Words => OutputReading::Words,
+        OutputForm::Transcript(program) => OutputReading::Transcript(Transcript::new(program)),
+        OutputForm::Conversation(brief) => {
+            let (program, stdin) = RunningProgram::start_open(spec)?;
+            return Ok((program, OutputReading::Conversation(brief, stdin)));
+        }
+    };
+    Ok((RunningProgram::start(spec)?, reading))
 }
 
 enum ResultOrCorrection {

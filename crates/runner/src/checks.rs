@@ -20,13 +20,14 @@ use uuid::Uuid;
 
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
-use crate::client::ApiFailure;
+use crate::client::{ApiFailure, AttemptRetry};
 use crate::executor::own_files;
 use crate::is_told;
 use crate::output::plain;
 use crate::package_check::check_package;
 use crate::process::{CHECK_MARK, ProgramSpec, end_checks, run_to_end};
 use crate::record::AttemptKey;
+use crate::status::CheckStatus;
 use crate::trust::foreign_file;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
@@ -46,6 +47,9 @@ struct CheckRecord {
     stage: CheckStage,
     run: Uuid,
     run_number: u64,
+    /// The handoff's.
+    #[serde(default)]
+    number: u64,
     story: String,
     label: String,
     checks: Vec<String>,
@@ -58,7 +62,7 @@ struct CheckRecord {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum CheckStage {
+pub enum CheckStage {
     Claimed,
     /// The results are in the record.
     Finished,
@@ -203,6 +207,7 @@ async fn work(context: Arc<RunnerContext>, claim: CheckClaim, stopped: watch::Re
         stage: CheckStage::Claimed,
         run: claim.run.id,
         run_number: claim.run.number,
+        number: handoff.number,
         story: handoff.story.clone(),
         label: handoff.label.clone(),
         checks: claim.checks.clone(),
@@ -407,7 +412,11 @@ async fn give_back(context: &RunnerContext, record: &mut CheckRecord, why: &str)
 }
 
 async fn fail(context: &RunnerContext, record: &mut CheckRecord, why: &str) {
-    end_with(context, record, context.client.lose(&record.key, why, None, None).await);
+    end_with(
+        context,
+        record,
+        context.client.lose(&record.key, why, None, AttemptRetry::AsUsual).await,
+    );
 }
 
 fn end_with(context: &RunnerContext, record: &mut CheckRecord, sent: Result<(), ApiFailure>) {
@@ -433,9 +442,25 @@ fn save(state: &Dir, record: &CheckRecord) -> Result<(), FileError> {
     state.make_dirs(folder, FileMode::Private)?.write_atomic(RECORD, &text, FileMode::Private)
 }
 
+/// The checks that are run now, or whose results are on their way.
+pub(crate) fn under_way(state: &Dir) -> Result<Vec<CheckStatus>, FileError> {
+    let shown = |it: CheckRecord| CheckStatus {
+        number: it.number,
+        run: it.run_number,
+        label: it.label,
+        story: it.story,
+        checks: it.checks,
+        stage: it.stage,
+    };
+    Ok(all(state)?.into_iter().filter(|it| it.stage != CheckStage::Reported).map(shown).collect())
+}
+
 /// Every record on disk. One that cannot be read is left alone.
 fn all(state: &Dir) -> Result<Vec<CheckRecord>, FileError> {
-    let folder = checks_dir(state)?;
+    let folder = match state.subdir(FOLDER) {
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        folder => folder?,
+    };
     let mut records = Vec::new();
     for (name, entry) in folder.list()? {
         if !entry.is_folder() {

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use baton_api::{
     Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
-    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, ProblemDocument, PromptDocument,
-    StoryDocument, StoryText,
+    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest, ProblemDocument,
+    PromptDocument, StoryDocument, StoryText, UsageReport, WithdrawnPermission,
 };
 use baton_core::agent::AgentInterface;
+use baton_core::budget::Usage;
 use baton_core::hash::Hash;
 use baton_core::package::Format;
 use baton_core::run::Wait;
@@ -48,8 +49,21 @@ const MOST_HEARTBEAT: Duration = Duration::from_secs(2);
 /// A claim whose answer was lost is asked for again within this time, by the same name.
 const CLAIM_PATIENCE: Duration = Duration::from_secs(5);
 
+/// A question for permission has at most 10,000 characters.
+const MOST_QUESTION: usize = 9_000;
+
 /// How the reason begins with which an attempt ends that left no result.
 pub(crate) const FAILURE: &str = "failure: ";
+
+/// When lost work is tried again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AttemptRetry {
+    /// After a moment, as often as the workflow says.
+    AsUsual,
+    At(Timestamp),
+    /// When a person has said so.
+    AskFirst,
+}
 
 struct ApiRequest<'a> {
     method: Method,
@@ -173,16 +187,81 @@ impl Client {
         key: &AttemptKey,
         reason: &str,
         output: Option<Hash>,
-        retry_at: Option<Timestamp>,
+        retry: AttemptRetry,
     ) -> Result<(), ApiFailure> {
+        let (retry_at, ask) = match retry {
+            AttemptRetry::AsUsual => (None, false),
+            AttemptRetry::At(at) => (Some(at), false),
+            AttemptRetry::AskFirst => (None, true),
+        };
         let lost = LostAttempt {
             fence: key.fence,
             reason: reason.chars().take(1000).collect(),
             output: output.map(|it| it.to_string()),
             retry_at,
+            ask,
         };
         let path = format!("/handoffs/{}/lost", key.handoff);
         let request = self.keyed(self.post(path, &lost), key, "lost");
+        self.insist(&request).await.map(|_| ())
+    }
+
+    /// Asks a person for permission. The gate that holds the question.
+    pub(crate) async fn ask_permission(
+        &self,
+        key: &AttemptKey,
+        n: usize,
+        question: &str,
+    ) -> Result<uuid::Uuid, ApiFailure> {
+        let asked = PermissionRequest {
+            fence: key.fence,
+            question: question.chars().take(MOST_QUESTION).collect(),
+        };
+        let path = format!("/handoffs/{}/permissions", key.handoff);
+        let request = self.keyed(self.post(path, &asked), key, &format!("permission-{n}"));
+        let (_, body) = self.insist(&request).await?;
+        read::<AskedGate>(&body).map(|it| it.handoff.id)
+    }
+
+    /// What a person has answered; `None` as long as the question is open.
+    pub(crate) async fn permission(
+        &self,
+        gate: uuid::Uuid,
+    ) -> Result<Option<PermissionAnswer>, ApiFailure> {
+        let (_, body) = self.send(&self.get(format!("/handoffs/{gate}"))).await?;
+        let gate: GateState = read(&body)?;
+        let is_open = gate.state == "pending";
+        Ok((!is_open).then(|| match gate.gate.and_then(|it| it.answer).as_deref() {
+            Some("approve") => PermissionAnswer::Once,
+            Some("continue") => PermissionAnswer::Kind,
+            Some(_) | None => PermissionAnswer::Deny,
+        }))
+    }
+
+    pub(crate) async fn withdraw_permission(&self, gate: uuid::Uuid) -> Result<(), ApiFailure> {
+        let path = format!("/handoffs/{gate}/withdraw");
+        self.send(&self.post(path, &WithdrawnPermission {})).await.map(|_| ())
+    }
+
+    /// What a program used. Sent again under the same name, it counts once.
+    pub(crate) async fn usage(
+        &self,
+        key: &AttemptKey,
+        executor: &str,
+        usage: &Usage,
+        name: &str,
+    ) -> Result<(), ApiFailure> {
+        let report = UsageReport {
+            fence: key.fence,
+            executor: Some(executor.to_owned()),
+            input_tokens: usage.input_tokens,
+            cached_tokens: usage.cached_tokens,
+            output_tokens: usage.output_tokens,
+            micro_usd: usage.micro_usd,
+            work_ms: usage.work_ms,
+        };
+        let path = format!("/handoffs/{}/usage", key.handoff);
+        let request = self.keyed(self.post(path, &report), key, name);
         self.insist(&request).await.map(|_| ())
     }
 
@@ -342,6 +421,38 @@ impl Client {
             Err(_) => Err(ApiFailure::Unreachable(format!("it answered {}", parts.status))),
         }
     }
+}
+
+/// A person's answer to a question for permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PermissionAnswer {
+    Once,
+    /// This kind of tool, until the attempt ends.
+    Kind,
+    Deny,
+}
+
+/// Of the answer to a question for permission, the gate that holds it.
+#[derive(Deserialize)]
+struct AskedGate {
+    handoff: GateId,
+}
+
+#[derive(Deserialize)]
+struct GateId {
+    id: uuid::Uuid,
+}
+
+/// Of a gate, whether and how it is answered.
+#[derive(Deserialize)]
+struct GateState {
+    state: String,
+    gate: Option<GateReplyState>,
+}
+
+#[derive(Deserialize)]
+struct GateReplyState {
+    answer: Option<String>,
 }
 
 /// Of the answer to a command, where the run is then.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use baton_files::Dir;
-use baton_wire::project_file::agent_program::AgentProgram;
+use baton_wire::project_file::agent_program::{ACP_AGENTS, AgentProgram};
 
 use crate::process::{ProgramSpec, run_to_end};
 
@@ -75,6 +75,22 @@ fn login(program: AgentProgram, env: &[(String, String)]) -> ProgramLogin {
     variable.map_or(ProgramLogin::Missing, |it| ProgramLogin::Variable(it))
 }
 
+/// The agents of the Agent Client Protocol whose programs are in the `PATH`: the names that an executor
+/// may have without `run`. They are not started: each would wait for a conversation.
+pub fn detect_acp(env: &[(String, String)]) -> Vec<&'static str> {
+    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
+    let folders: Vec<Dir> = path
+        .unwrap_or_default()
+        .split(':')
+        .filter_map(|it| Dir::open(Path::new(it)).ok())
+        .collect();
+    let is_here = |program: &str| {
+        folders.iter().any(|it| it.entry(program).is_ok_and(|entry| entry.is_some()))
+    };
+    let known = ACP_AGENTS.iter().filter(|(_, words)| words.first().is_some_and(|it| is_here(it)));
+    known.map(|(name, _)| *name).collect()
+}
+
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
@@ -110,5 +126,8 @@ mod tests {
         let env = [("PATH".to_owned(), folder.path().to_str().unwrap().to_owned())];
         let found: Vec<_> = detect(&env).await.into_iter().map(|it| it.version).collect();
         assert_eq!(found, [None, Some("codex-cli 1.2.3".to_owned()), None]);
+        assert_eq!(detect_acp(&env), Vec::<&str>::new());
+        std::fs::write(folder.path().join("codex-acp"), "").unwrap();
+        assert_eq!(detect_acp(&env), ["codex-acp"]);
     }
 }

@@ -13,7 +13,8 @@ use crate::attempt::{self, LeftAttempt};
 use crate::client::ApiFailure;
 use crate::process::end_orphans;
 use crate::record::{self, AttemptRecord, AttemptStage};
-use crate::{RunnerContext, RunnerMode};
+use crate::supervise::is_unknown_runner;
+use crate::{RunnerContext, RunnerError, RunnerMode};
 
 /// How long a claim waits: long while every agent is asked for, short while some are at their limit.
 const LONG_WAIT_SECONDS: u32 = 20;
@@ -24,6 +25,8 @@ const LOOKED_EVERY: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long the end of agents that were ended is waited for: their records say where they are.
 const MOST_ENDING: Duration = Duration::from_secs(20);
+/// Attempts at work and those that wait for their turn in a workspace.
+const MOST_UNDER_WAY: usize = 200;
 /// A claim names at most so many agents.
 const MOST_CLAIMED: usize = 200;
 
@@ -45,7 +48,7 @@ pub(crate) async fn run(
     context: Arc<RunnerContext>,
     mode: RunnerMode,
     stop: impl Future<Output = ()>,
-) {
+) -> Result<(), RunnerError> {
     let (end, _) = watch::channel(false);
     let (agents, looked_at) = (Vec::new(), None);
     let (under_way, agent_of) = (JoinSet::new(), HashMap::new());
@@ -54,30 +57,37 @@ pub(crate) async fn run(
         Dispatch { context, agents, looked_at, under_way, agent_of, is_told_untrusted, end };
     tokio::pin!(stop);
     tokio::select! {
-        () = dispatch.go_on(mode) => {}
+        ended = dispatch.go_on(mode) => return ended,
         () = &mut stop => dispatch.drain().await,
     }
+    Ok(())
 }
 
 impl Dispatch {
-    /// Takes up what an earlier runner left, and then claims; returns only in [`RunnerMode::Once`].
-    async fn go_on(&mut self, mode: RunnerMode) {
+    /// Takes up what an earlier runner left, and then claims; returns only in [`RunnerMode::Once`], or if
+    /// the server does not know this runner.
+    async fn go_on(&mut self, mode: RunnerMode) -> Result<(), RunnerError> {
         self.take_up();
         loop {
             self.reap();
             if let Err(error) = self.find_agents().await {
+                self.check_known(&error)?;
                 tracing::warn!(%error, "the agents of the project cannot be listed");
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
             let free = self.free_agents();
-            if free.is_empty() || !self.is_trusted() {
+            let slot = match free.is_empty() || !self.is_trusted() {
+                true => None,
+                false => self.context.slots.try_begin(),
+            };
+            let Some(slot) = slot else {
                 if mode == RunnerMode::Once && self.under_way.is_empty() {
-                    return;
+                    return Ok(());
                 }
-                self.wait_for_one().await;
+                self.wait_for_one(!free.is_empty()).await;
                 continue;
-            }
+            };
             let wait = match mode {
                 RunnerMode::Once => 0,
                 RunnerMode::Forever if free.len() == self.agents.len() => LONG_WAIT_SECONDS,
@@ -87,13 +97,17 @@ impl Dispatch {
             match self.context.client.claim(&free, lease, wait).await {
                 Ok(Some(claim)) => {
                     let agent = claim.agent.clone();
-                    let work = attempt::work(self.context.clone(), claim, self.end.subscribe());
-                    self.start(agent, work);
+                    let (context, end) = (self.context.clone(), self.end.subscribe());
+                    self.start(agent, attempt::work(context, claim, slot, end));
                 }
-                Ok(None) if mode == RunnerMode::Once && self.under_way.is_empty() => return,
-                Ok(None) if mode == RunnerMode::Once => self.wait_for_one().await,
+                Ok(None) if mode == RunnerMode::Once && self.under_way.is_empty() => return Ok(()),
+                Ok(None) if mode == RunnerMode::Once => {
+                    drop(slot);
+                    self.wait_for_one(false).await;
+                }
                 Ok(None) => {}
                 Err(error) => {
+                    self.check_known(&error)?;
                     // An agent's file may be gone.
                     self.looked_at = None;
                     match &error {
@@ -103,6 +117,17 @@ impl Dispatch {
                     tokio::time::sleep(PAUSE).await;
                 }
             }
+        }
+    }
+
+    /// A server that does not know this runner will not know it later either.
+    fn check_known(&self, error: &ApiFailure) -> Result<(), RunnerError> {
+        match error {
+            ApiFailure::Refused(problem) if is_unknown_runner(&problem.code) => {
+                let url = self.context.url.clone();
+                Err(RunnerError::CredentialRefused { url, why: problem.detail.clone() })
+            }
+            ApiFailure::Refused(_) | ApiFailure::Unreachable(_) => Ok(()),
         }
     }
 
@@ -162,10 +187,9 @@ impl Dispatch {
         Ok(())
     }
 
-    /// Those that may be started now: below their own limit, an executor's and that of all.
+    /// Those that may be started now: below their own limit and an executor's.
     fn free_agents(&mut self) -> Vec<String> {
-        let most = self.context.workspaces.most_at_once().min(self.context.settings.at_once);
-        if self.under_way.len() >= most {
+        if self.under_way.len() >= MOST_UNDER_WAY {
             return Vec::new();
         }
         let first_of = |agent: &str| self.context.executors_of(agent).into_iter().next();
@@ -199,12 +223,12 @@ impl Dispatch {
         }
     }
 
-    /// Waits for an attempt to end, or a little.
-    async fn wait_for_one(&mut self) {
-        if let Ok(Some(ended)) = timeout(PAUSE, self.under_way.join_next_with_id()).await {
-            self.forget(ended);
-        } else if self.under_way.is_empty() {
-            tokio::time::sleep(PAUSE).await;
+    /// Waits for an attempt to end, for a slot if that is what was missing, or a little.
+    async fn wait_for_one(&mut self, is_full: bool) {
+        tokio::select! {
+            Some(ended) = self.under_way.join_next_with_id() => self.forget(ended),
+            () = self.context.slots.is_one_free(), if is_full => {}
+            () = tokio::time::sleep(PAUSE) => {}
         }
     }
 

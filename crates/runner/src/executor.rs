@@ -1,5 +1,6 @@
 //! How an agent is run: one file for each kind, behind one trait.
 
+mod acp;
 mod claude;
 mod codex;
 mod command;
@@ -14,8 +15,10 @@ use baton_files::Dir;
 use baton_wire::project_file::agent_program::{AgentPermissions, AgentProgram};
 use baton_wire::project_file::runner::{ExecutorKind, ExecutorSettings, PromptDelivery};
 
+use crate::conversation::ConversationBrief;
 use crate::process::ProgramSpec;
 
+use self::acp::AcpExecutor;
 use self::claude::ClaudeExecutor;
 use self::codex::CodexExecutor;
 use self::command::CommandExecutor;
@@ -34,21 +37,33 @@ pub(crate) struct AttemptBrief<'a> {
     pub(crate) interface: AgentInterface,
     /// The conversation to go on with, where the program can.
     pub(crate) session: Option<String>,
+    /// What it may still cost, in millionths of a dollar.
+    pub(crate) micro_usd_left: Option<u64>,
 }
 
 /// Turns a brief into a program to start.
 pub(crate) trait Executor: Send + Sync {
     fn program(&self, brief: AttemptBrief<'_>) -> ProgramSpec;
 
-    /// The program whose output is a transcript in its own form; any other output is the agent's words.
-    fn transcript(&self) -> Option<AgentProgram> {
-        None
+    /// What the program prints.
+    fn output(&self, _brief: &AttemptBrief<'_>) -> OutputForm {
+        OutputForm::Words
     }
 
     /// False where the program's own sandbox keeps it from committing: Baton does that for it.
     fn can_commit(&self) -> bool {
         true
     }
+}
+
+/// What a program prints, and so how it is read.
+pub(crate) enum OutputForm {
+    /// The agent's words as they are.
+    Words,
+    /// A transcript in the program's own form.
+    Transcript(AgentProgram),
+    /// Its side of a conversation, whose other side is ours.
+    Conversation(Box<ConversationBrief>),
 }
 
 /// What the executors of coding agents' programs share.
@@ -97,6 +112,9 @@ pub(crate) fn executor(
                 AgentProgram::Codex => Box::new(CodexExecutor(shared)),
                 AgentProgram::Gemini => Box::new(GeminiExecutor(shared)),
             }
+        }
+        ExecutorKind::Acp(settings) => {
+            Box::new(AcpExecutor { words: words(&settings.run), settings: settings.clone() })
         }
     }
 }

@@ -1,6 +1,9 @@
 //! git, by its own program: with no hooks, no monitor, no terminal and an environment of its own.
 //! What a repository's files say is never an option: names come after `--` or are checked before.
 
+#[cfg(test)]
+mod tests;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,14 +34,20 @@ pub(crate) enum GitError {
 /// A checkout of a large repository takes a while.
 const MOST_TIME: Duration = Duration::from_secs(300);
 
+/// Files that are named in one command.
+const MOST_NAMED: usize = 500;
+
 /// What a repository or its configuration could otherwise start.
-const SAFE: [&str; 22] = [
+const SAFE: [&str; 24] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
     "core.fsmonitor=false",
     "-c",
     "submodule.recurse=false",
+    "-c",
+    // Looking into a submodule is running git there, with filters of its own configuration.
+    "diff.ignoreSubmodules=dirty",
     "-c",
     "protocol.allow=never",
     "-c",
@@ -71,7 +80,9 @@ pub(crate) fn without_folders_of(project: &Path, search_path: &str) -> String {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let project = real(project);
     let is_foreign = |it: &&str| it.starts_with('/') && !real(Path::new(it)).starts_with(&project);
-    search_path.split(':').filter(is_foreign).collect::<Vec<_>>().join(":")
+    let folders = search_path.split(':').filter(is_foreign).collect::<Vec<_>>().join(":");
+    // An empty search path means the current folder, which is the project's.
+    if folders.is_empty() { "/usr/bin:/bin".to_owned() } else { folders }
 }
 
 impl GitFolder {
@@ -86,7 +97,13 @@ impl GitFolder {
             })
             .collect();
         // Objects that a partial clone lacks would be fetched by a program that the repository names.
-        let own = [("GIT_TERMINAL_PROMPT", "0"), ("LC_ALL", "C"), ("GIT_NO_LAZY_FETCH", "1")];
+        // Older versions of git know no `GIT_NO_LAZY_FETCH`, and a repository can allow itself a protocol.
+        let own = [
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("LC_ALL", "C"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_ALLOW_PROTOCOL", "none"),
+        ];
         for (name, value) in own {
             env.push((name.to_owned(), value.to_owned()));
         }
@@ -213,42 +230,63 @@ impl GitFolder {
         self.text(["worktree", "prune"]).await.map(|_| ())
     }
 
-    /// True if something is not committed, files that git does not know included.
-    pub(crate) async fn is_dirty(&self) -> Result<bool, GitError> {
+    /// True if something is not committed: files that git does not know, and those that it was told to
+    /// look away from, included. `index` is a file to use meanwhile.
+    pub(crate) async fn is_dirty(&self, index: &Path) -> Result<bool, GitError> {
         let status = self.text(["status", "--porcelain", "--untracked-files=normal"]).await?;
-        Ok(!status.is_empty())
+        if !status.is_empty() {
+            return Ok(true);
+        }
+        if self.hidden_files().await?.is_empty() {
+            return Ok(false);
+        }
+        let committed = self.text(["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]).await.ok();
+        Ok(committed != Some(self.tree(index).await?))
+    }
+
+    /// Files that are there and marked `skip-worktree` or `assume-unchanged`: git looks away from them.
+    async fn hidden_files(&self) -> Result<Vec<String>, GitError> {
+        let list = self.text(["ls-files", "-v", "-z"]).await?;
+        let marked = list.split('\0').filter_map(|it| it.split_once(' '));
+        let is_marked = |mark: &str| mark == "S" || mark.chars().all(|it| it.is_ascii_lowercase());
+        let marked = marked.filter(|(mark, _)| is_marked(mark)).map(|(_, name)| name.to_owned());
+        let folder = Dir::open(&self.path).ok();
+        let is_there =
+            |it: &String| folder.as_ref().is_none_or(|dir| !matches!(dir.entry(it), Ok(None)));
+        Ok(marked.filter(is_there).collect())
     }
 
     /// Makes a commit of everything that is in the folder and not ignored, and leaves the folder, its
     /// index and its branch as they are. `index` is a file to use meanwhile.
     pub(crate) async fn snapshot(&self, message: &str, index: &Path) -> Result<String, GitError> {
-        let mut git = self.clone();
-        git.env.push(("GIT_INDEX_FILE".to_owned(), index.to_string_lossy().into_owned()));
-        let head = self.head().await;
-        match &head {
-            Some(head) => git.text(["read-tree", head.as_str()]).await?,
-            None => git.text(["read-tree", "--empty"]).await?,
-        };
-        git.text(["add", "--all", "--", "."]).await?;
-        let tree = git.text(["write-tree"]).await?;
+        let tree = self.tree(index).await?;
         let mut args = vec!["commit-tree", tree.as_str(), "-m", message];
+        let head = self.head().await;
         if let Some(head) = &head {
             args.extend(["-p", head.as_str()]);
         }
-        let commit = git.text(args).await?;
-        Ok(commit)
+        self.text(args).await
     }
 
     /// The tree of everything that is in the folder and not ignored, committed or not. `index` is a file
     /// to use meanwhile.
     pub(crate) async fn tree(&self, index: &Path) -> Result<String, GitError> {
+        let hidden = self.hidden_files().await?;
         let mut git = self.clone();
         git.env.push(("GIT_INDEX_FILE".to_owned(), index.to_string_lossy().into_owned()));
+        // An index of its own has no marks but those of a sparse checkout.
         match self.head().await {
             Some(head) => git.text(["read-tree", head.as_str()]).await?,
             None => git.text(["read-tree", "--empty"]).await?,
         };
-        git.text(["add", "--all", "--", "."]).await?;
+        git.add_all(&[]).await?;
+        for some in hidden.chunks(MOST_NAMED) {
+            let args = ["update-index", "--no-skip-worktree", "--"].map(str::to_owned);
+            git.text(args.iter().chain(some)).await?;
+            let args =
+                ["--literal-pathspecs", "add", "--sparse", "--force", "--"].map(str::to_owned);
+            git.text(args.iter().chain(some)).await?;
+        }
         git.text(["write-tree"]).await
     }
 
@@ -270,10 +308,26 @@ impl GitFolder {
 
     /// Stages everything that has changed, but for these files. True if that is anything.
     pub(crate) async fn stage_all(&self, left_out: &[String]) -> Result<bool, GitError> {
-        let left_out = left_out.iter().map(|it| format!(":(exclude,top,literal){it}"));
-        let all = ["add", "--all", "--", "."].map(str::to_owned);
-        self.text(all.into_iter().chain(left_out)).await?;
+        self.add_all(left_out).await?;
         Ok(!self.text(["diff", "--cached", "--name-only"]).await?.is_empty())
+    }
+
+    /// Of inner repositories the commit is staged that they have checked out. `git add` would look into
+    /// those that are known, and start the filters of their own configuration for that.
+    async fn add_all(&self, left_out: &[String]) -> Result<(), GitError> {
+        let list = self.text(["ls-files", "--stage", "-z"]).await?;
+        let links = list.split('\0').filter(|it| it.starts_with("160000 "));
+        let links: Vec<String> =
+            links.filter_map(|it| Some(it.split_once('\t')?.1.to_owned())).collect();
+        let not_these = left_out.iter().chain(&links);
+        let not_these = not_these.map(|it| format!(":(exclude,top,literal){it}"));
+        let all = ["add", "--all", "--sparse", "--", "."].map(str::to_owned);
+        self.text(all.into_iter().chain(not_these)).await?;
+        for some in links.chunks(MOST_NAMED) {
+            let args = ["update-index", "--remove", "--"].map(str::to_owned);
+            self.text(args.iter().chain(some)).await?;
+        }
+        Ok(())
     }
 
     /// Commits what is staged; the short name of the commit. It fails where that is nothing.

@@ -4,10 +4,12 @@
 //! A runner is a client of `/api/v1`, in the server's process or elsewhere. It keeps what it has reached
 //! on disk, so that the next one does nothing twice.
 
+mod acp;
 mod attempt;
 mod branch;
 mod checks;
 mod client;
+mod conversation;
 mod detect;
 mod dispatch;
 mod executor;
@@ -36,16 +38,17 @@ use baton_wire::project_file::{self, ProjectCheck, ProjectFile};
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-pub use crate::detect::{DetectedProgram, ProgramLogin, detect};
+pub use crate::checks::CheckStage;
+pub use crate::detect::{DetectedProgram, ProgramLogin, detect, detect_acp};
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
 pub use crate::record::AttemptStage;
-pub use crate::status::{AttemptStatus, RunnerStatus, status};
+pub use crate::status::{AttemptStatus, CheckStatus, RunnerStatus, status};
 pub use crate::transport::{ApiTransport, Unreachable};
 pub use crate::trust::{Programs, TrustChange, TrustList};
 pub use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord, Workspaces, worktree_of};
 
 use crate::client::Client;
-use crate::turns::{ExecutorPermits, RunTurns};
+use crate::turns::{AgentSlots, ExecutorPermits, RunTurns};
 
 /// What a runner works with.
 pub struct RunnerOptions {
@@ -88,6 +91,11 @@ pub enum RunnerError {
     Workspace(#[from] WorkspaceError),
     #[error("another runner works in {path}; `baton runner status` shows what it does")]
     Busy { path: String },
+    #[error(
+        "the server at {url} does not take this runner's credential: {why}. Set `BATON_RUNNER_TOKEN` to the line in \
+         `.baton/data/runner.key` of the server's project"
+    )]
+    CredentialRefused { url: String, why: String },
 }
 
 /// A runner that is ready to start.
@@ -112,6 +120,7 @@ pub(crate) struct RunnerContext {
     trust: TrustList,
     now: fn() -> Timestamp,
     turns: RunTurns,
+    slots: AgentSlots,
     permits: ExecutorPermits,
 }
 
@@ -132,6 +141,7 @@ impl Runner {
         let workspaces =
             Workspaces::open(project, &options.data, &options.settings, &options.env).await?;
         let permits = ExecutorPermits::new(&options.settings);
+        let slots = AgentSlots::new(workspaces.most_at_once());
         let context = RunnerContext {
             client: Client::new(transport, options.credential),
             workspaces,
@@ -146,14 +156,19 @@ impl Runner {
             trust: options.trust,
             now: options.now,
             turns: RunTurns::default(),
+            slots,
             permits,
         };
         Ok(Self { context: Arc::new(context), _lock: lock })
     }
 
     /// Works until `stop` is done and the agents under way have ended, or, in [`RunnerMode::Once`],
-    /// until nothing is left to do.
-    pub async fn run(self, mode: RunnerMode, stop: impl Future<Output = ()>) {
+    /// until nothing is left to do. An error if the server does not know this runner.
+    pub async fn run(
+        self,
+        mode: RunnerMode,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), RunnerError> {
         let (told, stopped) = watch::channel(false);
         let work = async {
             match mode {
@@ -161,25 +176,29 @@ impl Runner {
                     let agents =
                         dispatch::run(self.context.clone(), mode, is_told(stopped.clone()));
                     let checks = checks::run(self.context.clone(), stopped.clone());
-                    tokio::join!(agents, checks);
+                    let checks = async {
+                        checks.await;
+                        Ok(())
+                    };
+                    tokio::try_join!(agents, checks).map(|_| ())
                 }
                 // Checks that pass or fail give the agents more to do.
                 RunnerMode::Once => loop {
-                    dispatch::run(self.context.clone(), mode, is_told(stopped.clone())).await;
+                    dispatch::run(self.context.clone(), mode, is_told(stopped.clone())).await?;
                     if *stopped.borrow() || !checks::once(&self.context, &stopped).await {
-                        return;
+                        return Ok(());
                     }
                 },
             }
         };
         tokio::pin!(work, stop);
         tokio::select! {
-            () = &mut work => return,
+            ended = &mut work => return ended,
             () = &mut stop => {
                 let _ = told.send(true);
             }
         }
-        work.await;
+        work.await
     }
 }
 

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -52,11 +52,11 @@ pub(crate) struct RunningProgram {
 /// A part of what a program prints.
 pub(crate) struct OutputChunk {
     pub(crate) bytes: Bytes,
-    stream: OutputStream,
+    pub(crate) stream: OutputStream,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OutputStream {
+pub(crate) enum OutputStream {
     Answers,
     Errors,
 }
@@ -85,22 +85,36 @@ const MOST_ANSWER: usize = 256 << 20;
 
 impl RunningProgram {
     pub(crate) fn start(spec: &ProgramSpec) -> io::Result<Self> {
+        let stdin = if spec.input.is_some() { Stdio::piped() } else { Stdio::null() };
+        let (program, stdin) = Self::spawn(spec, stdin)?;
+        if let (Some(mut stdin), Some(input)) = (stdin, spec.input.clone()) {
+            // A program that does not read its input just closes it.
+            tokio::spawn(async move { stdin.write_all(input.as_bytes()).await });
+        }
+        Ok(program)
+    }
+
+    /// Starts a program that is talked to while it works; its end of the conversation is the input.
+    pub(crate) fn start_open(spec: &ProgramSpec) -> io::Result<(Self, ChildStdin)> {
+        let (program, stdin) = Self::spawn(spec, Stdio::piped())?;
+        let stdin = stdin.ok_or_else(|| io::Error::other("it has no standard input"))?;
+        Ok((program, stdin))
+    }
+
+    fn spawn(spec: &ProgramSpec, stdin: Stdio) -> io::Result<(Self, Option<ChildStdin>)> {
         let mut child = Command::new(&spec.program)
             .args(&spec.args)
             .current_dir(&spec.folder)
             .env_clear()
             .envs(spec.env.iter().map(|(name, value)| (name, value)))
-            .stdin(if spec.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
         let pid = child.id().and_then(|it| i32::try_from(it).ok()).unwrap_or_default();
-        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), spec.input.clone()) {
-            // A program that does not read its input just closes it.
-            tokio::spawn(async move { stdin.write_all(input.as_bytes()).await });
-        }
+        let stdin = child.stdin.take();
         let (sender, output) = mpsc::channel(MOST_CHUNKS);
         if let Some(stdout) = child.stdout.take() {
             tokio::spawn(pump(stdout, OutputStream::Answers, sender.clone()));
@@ -109,7 +123,7 @@ impl RunningProgram {
             tokio::spawn(pump(stderr, OutputStream::Errors, sender));
         }
         let mark = ProcessMark { pid, started: started_at(pid) };
-        Ok(Self { child, group: Pid::from_raw(pid), mark, output })
+        Ok((Self { child, group: Pid::from_raw(pid), mark, output }, stdin))
     }
 
     /// Asks the whole group to end, and ends what is left of it.

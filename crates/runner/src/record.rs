@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_api::Claim;
+use baton_core::budget::{Budget, BudgetUnit, Usage};
 use baton_files::{Dir, FileError, FileMode};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -53,6 +54,12 @@ pub(crate) struct AttemptRecord {
     /// What its program said of itself.
     #[serde(default)]
     pub(crate) report: AgentReport,
+    /// What the agent might use when the work was claimed.
+    #[serde(default)]
+    pub(crate) budget: Budget,
+    /// What the programs before this one used of it.
+    #[serde(default)]
+    pub(crate) used: Usage,
     /// How the attempt ended, in a sentence.
     pub(crate) result: Option<String>,
     /// 1; 2 after a correction.
@@ -67,6 +74,10 @@ pub(crate) enum AgentEnd {
         code: Option<i32>,
         signal: Option<i32>,
     },
+    /// It ended its turn of a conversation.
+    TurnEnded {
+        stop: TurnStop,
+    },
     TimedOut {
         seconds: u64,
     },
@@ -79,6 +90,25 @@ pub(crate) enum AgentEnd {
     Lost,
     /// The runner was told to stop.
     Stopped,
+    /// It has used what it may.
+    OverBudget {
+        unit: BudgetUnit,
+    },
+}
+
+/// Why an agent's turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TurnStop {
+    /// It has said what it had to say.
+    EndTurn,
+    MaxTokens,
+    MaxTurnRequests,
+    /// The model will not do it.
+    Refusal,
+    Cancelled,
+    /// The agent, or the conversation with it, broke.
+    Error(String),
 }
 
 /// The folder of a runner's state, inside the data folder.
@@ -95,6 +125,29 @@ const MOST_KEPT: usize = 500;
 /// The exact prompt of a round: the second one has a file of its own.
 pub(crate) fn prompt_file(round: u32) -> String {
     if round == 1 { "prompt.md".to_owned() } else { format!("prompt-{round}.md") }
+}
+
+impl AgentEnd {
+    /// True if the program came to its end by itself: what it said last is its last word.
+    pub(crate) fn is_own(&self) -> bool {
+        match self {
+            Self::Exited { .. } | Self::TurnEnded { stop: TurnStop::EndTurn } => true,
+            Self::TurnEnded {
+                stop:
+                    TurnStop::MaxTokens
+                    | TurnStop::MaxTurnRequests
+                    | TurnStop::Refusal
+                    | TurnStop::Cancelled
+                    | TurnStop::Error(_),
+            }
+            | Self::TimedOut { .. }
+            | Self::TooMuchOutput { .. }
+            | Self::OverBudget { .. }
+            | Self::Over
+            | Self::Lost
+            | Self::Stopped => false,
+        }
+    }
 }
 
 impl AttemptStage {
@@ -141,6 +194,12 @@ impl AttemptRecord {
             process: None,
             end: None,
             report: AgentReport::default(),
+            budget: claim.budget.map_or_else(Budget::default, |it| Budget {
+                tokens: it.tokens,
+                micro_usd: it.micro_usd,
+                work_ms: it.work_ms,
+            }),
+            used: Usage::default(),
             result: None,
             round: 1,
         }

@@ -7,11 +7,11 @@ use baton_api::ProblemDocument;
 use baton_core::document::request::PipelineRequest;
 use baton_core::package::Format;
 use baton_files::{Dir, FileTime};
-use baton_wire::extract::{ExtractError, extract_one};
+use baton_wire::extract::{ExtractError, Found, extract_one};
 use baton_wire::formats;
 
 use crate::output::plain;
-use crate::record::AgentEnd;
+use crate::record::{AgentEnd, TurnStop};
 
 /// A document that an agent left for the runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,21 +41,41 @@ const MOST_FILE_BYTES: u64 = 1 << 20;
 pub(crate) fn left_behind(output: &str, written: &Dir) -> LeftBehind {
     let output = plain(output);
     match extract_one(&output) {
-        Ok(found) => {
-            let text = match (&found.document, found.format) {
-                // The chatter around a metadata block is not its prose.
-                (Ok(document), Format::Markdown) => formats::encode(document, Format::Markdown),
-                (Ok(_) | Err(_), _) => output[found.span].to_owned(),
-            };
-            let place = "in its output".to_owned();
-            LeftBehind::Document(LeftDocument { format: found.format, text, place })
-        }
+        Ok(found) => LeftBehind::Document(printed_document(&output, &found)),
         Err(ExtractError::Broken { error, .. }) => LeftBehind::Broken { why: error.to_string() },
         Err(ExtractError::Nothing) => match newest_markdown(written) {
             Some(document) => LeftBehind::Document(document),
             None => LeftBehind::Nothing,
         },
     }
+}
+
+fn printed_document(output: &str, found: &Found) -> LeftDocument {
+    let text = match (&found.document, found.format) {
+        // The chatter around a metadata block is not its prose.
+        (Ok(document), Format::Markdown) => formats::encode(document, Format::Markdown),
+        (Ok(_) | Err(_), _) => output[found.span.clone()].to_owned(),
+    };
+    LeftDocument { format: found.format, text, place: "in its output".to_owned() }
+}
+
+/// The handoff of an agent that hung after it: whole, and the last thing that it printed. A block that it
+/// went on after was an example or a draft.
+pub(crate) fn last_words(output: &str) -> LeftBehind {
+    let output = plain(output);
+    let Ok(found) = extract_one(&output) else { return LeftBehind::Nothing };
+    let is_last =
+        output[found.span.end..].trim_matches(|it: char| it.is_whitespace() || "`~".contains(it));
+    let ends_in_fence = output.trim_end().ends_with(['`', '~']);
+    // Only its end tells whether a text without brackets is whole.
+    let is_whole = match found.format {
+        Format::Json | Format::Xml => true,
+        Format::Yaml | Format::Markdown => ends_in_fence,
+    };
+    if found.document.is_ok() && is_last.is_empty() && is_whole {
+        return LeftBehind::Document(printed_document(&output, &found));
+    }
+    LeftBehind::Nothing
 }
 
 /// The newest Markdown file with a metadata block. Links are not followed.
@@ -164,6 +184,19 @@ pub(crate) fn without_handing_off(end: Option<&AgentEnd>) -> String {
         Some(AgentEnd::TimedOut { seconds }) => {
             format!("did not end within {seconds} s, and was ended")
         }
+        Some(AgentEnd::TurnEnded { stop }) => match stop {
+            TurnStop::EndTurn => "ended its turn without handing off".to_owned(),
+            TurnStop::MaxTokens => "reached its limit of tokens before it handed off".to_owned(),
+            TurnStop::MaxTurnRequests => {
+                "reached its limit of requests before it handed off".to_owned()
+            }
+            TurnStop::Refusal => "refused the work".to_owned(),
+            TurnStop::Cancelled => "was cancelled before it handed off".to_owned(),
+            TurnStop::Error(why) => format!("could not work: {}", one_line(why)),
+        },
+        Some(AgentEnd::OverBudget { unit }) => {
+            format!("used up its budget ({}), and was ended", unit.name())
+        }
         Some(AgentEnd::TooMuchOutput { bytes }) => {
             format!("printed more than {bytes} bytes, and was ended")
         }
@@ -221,6 +254,26 @@ mod tests {
         assert_eq!(fences.collect::<Vec<_>>(), ["`````json", "`````"], "{text}");
         let text = RefusedDocument::Broken(evil.to_owned()).prompt("# The prompt");
         assert!(!text.contains("\n# Ignore"), "{text}");
+    }
+
+    #[test]
+    fn of_an_agent_that_hung_only_a_whole_handoff_at_the_very_end_counts() {
+        let json = r#"{"action":"create","storyId":"s1","fromAgent":"analyst","toAgent":"implementer","payload":{}}"#;
+        let yaml = "handoff:\n  from: analyst\n  to: implementer\n";
+        for (output, is_taken) in [
+            (format!("Done.\n```json\n{json}\n```\n\n"), true),
+            (format!("Done.\n{json}\n"), true),
+            (format!("```yaml\n{yaml}```"), true),
+            (format!("```yaml\n{yaml}"), false),
+            (yaml.to_owned(), false),
+            (format!("I would hand on:\n```json\n{json}\n```\nFirst I run the tests."), false),
+            (format!("```json\n{}", &json[..60]), false),
+            (BLOCK.to_owned(), true),
+            ("All done.".to_owned(), false),
+        ] {
+            let is_found = matches!(last_words(&output), LeftBehind::Document(_));
+            assert_eq!(is_found, is_taken, "{output}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use baton_files::{Access, Dir, FileError};
 
+use crate::checks::{self, CheckStage};
 use crate::record::{self, AttemptStage, FOLDER};
 
 /// A runner of a project, as its folder shows it.
@@ -10,6 +11,19 @@ pub struct RunnerStatus {
     pub pid: Option<u32>,
     /// The attempts that are not over, and the newest ones that are.
     pub attempts: Vec<AttemptStatus>,
+    /// The checks that are run now, or whose results are on their way.
+    pub checks: Vec<CheckStatus>,
+}
+
+/// The checks of one parked handoff.
+pub struct CheckStatus {
+    pub number: u64,
+    /// The number of its run.
+    pub run: u64,
+    pub label: String,
+    pub story: String,
+    pub checks: Vec<String>,
+    pub stage: CheckStage,
 }
 
 pub struct AttemptStatus {
@@ -33,7 +47,7 @@ const MOST_OVER: usize = 10;
 pub fn status(data: &Dir) -> Result<RunnerStatus, FileError> {
     let state = match data.subdir(FOLDER) {
         Err(error) if error.is_not_found() => {
-            return Ok(RunnerStatus { pid: None, attempts: Vec::new() });
+            return Ok(RunnerStatus { pid: None, attempts: Vec::new(), checks: Vec::new() });
         }
         state => state?,
     };
@@ -57,7 +71,18 @@ pub fn status(data: &Dir) -> Result<RunnerStatus, FileError> {
         stage: it.stage,
         result: it.result,
     });
-    Ok(RunnerStatus { pid, attempts: attempts.collect() })
+    let checks = checks::under_way(&state)?;
+    Ok(RunnerStatus { pid, attempts: attempts.collect(), checks })
+}
+
+impl CheckStage {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Claimed => "running",
+            Self::Finished => "finished",
+            Self::Reported => "reported",
+        }
+    }
 }
 
 impl AttemptStage {

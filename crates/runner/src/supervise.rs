@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_api::ProblemDocument;
-use baton_wire::project_file::agent_program::AgentProgram;
+use baton_core::budget::{Budget, BudgetUnit};
 use baton_wire::project_file::runner::ExecutorSettings;
 use jiff::SignedDuration;
+use tokio::process::ChildStdin;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -15,6 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
+use crate::conversation::{Conversation, ConversationBrief, ConversationOwner, Heard};
 use crate::output::{AgentOutput, MOST_PRINTED, SECRET};
 use crate::process::{OutputChunk, RunningProgram, end_orphans, exit_parts};
 use crate::record::{AgentEnd, AttemptRecord};
@@ -23,10 +25,16 @@ use crate::transcript::{AgentReport, Transcript};
 /// A program, and how its output is read.
 pub(crate) struct WatchedProgram {
     pub(crate) program: RunningProgram,
-    /// Its output is a transcript of this program.
-    pub(crate) speaks: Option<AgentProgram>,
+    pub(crate) reading: OutputReading,
     /// Values that must not appear in messages.
     pub(crate) secrets: Vec<String>,
+}
+
+/// How the output of a program is read.
+pub(crate) enum OutputReading {
+    Words,
+    Transcript(Transcript),
+    Conversation(Box<ConversationBrief>, ChildStdin),
 }
 
 /// What came of a program.
@@ -56,43 +64,79 @@ pub(crate) async fn supervise(
     watched: WatchedProgram,
     stop: &mut watch::Receiver<bool>,
 ) -> Supervised {
+    let begun = Instant::now();
     let (messages, said) = send_messages(context, record);
     let mut program = watched.program;
+    let mut conversation = None;
+    let transcript = match watched.reading {
+        OutputReading::Words => None,
+        OutputReading::Transcript(transcript) => Some(transcript),
+        OutputReading::Conversation(brief, stdin) => {
+            let output = std::mem::replace(&mut program.output, mpsc::channel(1).1);
+            let owner = ConversationOwner {
+                context: context.clone(),
+                key: record.key.clone(),
+                agent: record.agent.clone(),
+                secrets: watched.secrets.clone(),
+            };
+            conversation = Some(Conversation::start(*brief, owner, stdin, output));
+            None
+        }
+    };
     let mut speech = Speech {
         output: AgentOutput::new(watched.secrets),
-        transcript: watched.speaks.map(Transcript::new),
+        transcript,
+        report: AgentReport::default(),
+        n_denied: 0,
+        session: None,
+        asked_at: None,
         messages,
         heard_at: Instant::now(),
         silence: duration(settings.silence),
         is_told_silent: false,
     };
-    let end = watch_over(context, record, settings, &mut program, &mut speech, stop).await;
+    let mut watched = (&mut program, &mut conversation, &mut speech);
+    let end = watch_over(context, record, settings, &mut watched, stop).await;
     // It may take its time, and the work is this attempt's until then.
-    let last_output = heartbeats_during(context, record, end_all(&end, &mut program, record)).await;
-    for chunk in last_output {
-        speech.push(&chunk.bytes);
+    let ending = end_all(&end, &mut program, conversation, record);
+    for heard in heartbeats_during(context, record, ending).await {
+        speech.push(heard);
     }
-    let report = speech.report();
+    let mut report = speech.report();
+    report.usage.work_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     Supervised { end, output: speech.end(&record.key.token), report, said }
 }
 
-/// Ends what is left of a program, and gives the output that was on its way.
+/// Ends what is left of a program, and gives what was on its way to be heard.
 async fn end_all(
     end: &AgentEnd,
     program: &mut RunningProgram,
+    conversation: Option<Conversation>,
     record: &AttemptRecord,
-) -> Vec<OutputChunk> {
+) -> Vec<Heard> {
+    let mut last = Vec::new();
+    if let Some(mut conversation) = conversation {
+        last = conversation.end().await;
+    }
     match end {
         AgentEnd::Exited { .. } => program.end_group(),
+        // Its input is closed, and so it ends.
+        AgentEnd::TurnEnded { .. } => {
+            let _ = tokio::time::timeout(GRACE, program.child.wait()).await;
+            program.end().await;
+        }
         AgentEnd::TimedOut { .. }
         | AgentEnd::TooMuchOutput { .. }
         | AgentEnd::Over
         | AgentEnd::Lost
+        | AgentEnd::OverBudget { .. }
         | AgentEnd::Stopped => program.end().await,
     }
     // What left the group may hold its outputs open.
     let _ = end_orphans(None, &record.key.token);
-    program.last_output().await
+    let printed = program.last_output().await;
+    last.extend(printed.into_iter().map(|it| Heard::Printed(it.bytes)));
+    last
 }
 
 /// Heartbeats while something else takes its time.
@@ -118,11 +162,12 @@ async fn watch_over(
     context: &RunnerContext,
     record: &AttemptRecord,
     settings: &ExecutorSettings,
-    program: &mut RunningProgram,
-    speech: &mut Speech,
+    (program, conversation, speech): &mut WatchedParts<'_>,
     stop: &mut watch::Receiver<bool>,
 ) -> AgentEnd {
-    let timeout = Instant::now() + duration(settings.timeout);
+    let mut timeout = Instant::now() + duration(settings.timeout);
+    let left = record.budget.less(&record.used);
+    let worked_out = left.work_ms.map(|it| Instant::now() + Duration::from_millis(it));
     let turn = context.turns.of(record.run);
     let (mut is_open, mut is_wanted) = (true, false);
     let mut over_at: Option<Instant> = None;
@@ -150,8 +195,11 @@ async fn watch_over(
                     }
                 }
             }
-            () = sleep_until(timeout) => {
+            () = sleep_until(timeout), if speech.asked_at.is_none() => {
                 return AgentEnd::TimedOut { seconds: duration(settings.timeout).as_secs() };
+            }
+            () = sleep_until(worked_out.unwrap_or(timeout)), if worked_out.is_some() => {
+                return AgentEnd::OverBudget { unit: BudgetUnit::WorkMs };
             }
             () = sleep_until(over_at.unwrap_or(timeout)), if over_at.is_some() => {
                 return AgentEnd::Over;
@@ -168,9 +216,16 @@ async fn watch_over(
             }
             _ = said.tick() => speech.say_on(),
             // Last, so that a program that never stops printing keeps nothing else from its turn.
-            chunk = program.output.recv(), if is_open => match chunk {
-                Some(chunk) => {
-                    speech.hear(&chunk.bytes);
+            heard = next(&mut program.output, conversation), if is_open => match heard {
+                Some(Heard::TurnEnded(stop)) => return AgentEnd::TurnEnded { stop },
+                Some(heard) => {
+                    timeout += speech.hear(heard);
+                    if let Some(unit) = speech.used_up(&left) {
+                        return AgentEnd::OverBudget { unit };
+                    }
+                    if let Some(session) = speech.new_session() {
+                        keep_session(context, record, session);
+                    }
                     if speech.output.n_bytes > MOST_PRINTED {
                         return AgentEnd::TooMuchOutput { bytes: MOST_PRINTED };
                     }
@@ -181,10 +236,41 @@ async fn watch_over(
     }
 }
 
+/// What is watched over.
+type WatchedParts<'a> = (&'a mut RunningProgram, &'a mut Option<Conversation>, &'a mut Speech);
+
+async fn next(
+    output: &mut mpsc::Receiver<OutputChunk>,
+    conversation: &mut Option<Conversation>,
+) -> Option<Heard> {
+    match conversation {
+        Some(conversation) => conversation.next().await,
+        None => output.recv().await.map(|it| Heard::Printed(it.bytes)),
+    }
+}
+
+/// On disk while the program is at work: where the runner is killed, the next one goes on with it.
+fn keep_session(context: &RunnerContext, record: &AttemptRecord, session: String) {
+    let mut record = record.clone();
+    record.report.session = Some(session);
+    if let Err(error) = record.save(&context.state) {
+        let error: &(dyn std::error::Error + 'static) = &error;
+        tracing::warn!(error, "the session of an agent could not be recorded");
+    }
+}
+
 /// What the program prints, on its way to the run.
 struct Speech {
     output: AgentOutput,
     transcript: Option<Transcript>,
+    /// What a conversation has told.
+    report: AgentReport,
+    /// How often a person denied something.
+    n_denied: usize,
+    /// The session that is on disk.
+    session: Option<String>,
+    /// Since when a person is asked, and the agent waits.
+    asked_at: Option<Instant>,
     /// A server that does not keep up is not waited for: messages are dropped.
     messages: mpsc::Sender<String>,
     heard_at: Instant,
@@ -193,24 +279,65 @@ struct Speech {
 }
 
 impl Speech {
-    fn hear(&mut self, bytes: &[u8]) {
+    /// How much longer the agent may take, because it waited for a person.
+    fn hear(&mut self, heard: Heard) -> Duration {
         (self.heard_at, self.is_told_silent) = (Instant::now(), false);
-        self.push(bytes);
+        let waited = match &heard {
+            Heard::AskEnded => self.asked_at.take().map_or(Duration::ZERO, |it| it.elapsed()),
+            Heard::Printed(_)
+            | Heard::Said { .. }
+            | Heard::Report(_)
+            | Heard::AskBegun
+            | Heard::Denied
+            | Heard::TurnEnded(_) => Duration::ZERO,
+        };
+        self.push(heard);
         if self.output.is_much() {
             self.say();
         }
+        waited
     }
 
-    fn push(&mut self, bytes: &[u8]) {
-        match &mut self.transcript {
-            None => self.output.push(bytes),
-            Some(transcript) => self.output.push_read(bytes.len(), &transcript.push(bytes)),
+    fn push(&mut self, heard: Heard) {
+        match (heard, &mut self.transcript) {
+            (Heard::Printed(bytes), None) => self.output.push(&bytes),
+            (Heard::Printed(bytes), Some(transcript)) => {
+                self.output.push_read(bytes.len(), &transcript.push(&bytes));
+            }
+            (Heard::Said { n_bytes, part }, _) => self.output.push_read(n_bytes, &part),
+            (Heard::Report(report), _) => self.report = *report,
+            (Heard::AskBegun, _) => self.asked_at = Some(Instant::now()),
+            (Heard::Denied, _) => self.n_denied += 1,
+            (Heard::AskEnded | Heard::TurnEnded(_), _) => {}
         }
+    }
+
+    /// The name of its session, once, as soon as it is known.
+    fn new_session(&mut self) -> Option<String> {
+        let session = self.known().session.clone();
+        if session == self.session {
+            return None;
+        }
+        self.session.clone_from(&session);
+        session
+    }
+
+    /// The first of what it may use that is used up, as far as the program says so.
+    fn used_up(&self, left: &Budget) -> Option<BudgetUnit> {
+        left.reached(&self.known().usage)
+    }
+
+    /// What is known of the program so far.
+    fn known(&self) -> &AgentReport {
+        self.transcript.as_ref().map_or(&self.report, Transcript::report)
     }
 
     /// What the transcript has told, to its last line.
     fn report(&mut self) -> AgentReport {
-        let Some(transcript) = self.transcript.take() else { return AgentReport::default() };
+        let Some(transcript) = self.transcript.take() else {
+            let n_denied = self.report.n_denied + self.n_denied;
+            return AgentReport { n_denied, ..self.report.clone() };
+        };
         let (part, report) = transcript.finish();
         self.output.push_read(0, &part);
         report
@@ -225,7 +352,8 @@ impl Speech {
     /// What came since; or, once, that nothing comes.
     fn say_on(&mut self) {
         self.say();
-        if self.heard_at.elapsed() > self.silence && !self.is_told_silent {
+        let is_silent = self.heard_at.elapsed() > self.silence && self.asked_at.is_none();
+        if is_silent && !self.is_told_silent {
             self.is_told_silent = true;
             let text = format!("(nothing was heard of it for {} s)", self.silence.as_secs());
             let _ = self.messages.try_send(text);
@@ -253,10 +381,14 @@ pub(crate) fn is_lost(problem: &ProblemDocument) -> bool {
         let value: serde_json::Value = serde_json::from_str(it.get()).ok()?;
         value["state"].as_str().map(str::to_owned)
     });
-    let is_refused_as_such = matches!(&*problem.code, "bad_token" | "not_a_runner");
     let is_taken =
         matches!(state.as_deref(), Some("timed_out" | "cancelled" | "superseded" | "pending"));
-    is_taken || is_refused_as_such
+    is_taken || is_unknown_runner(&problem.code)
+}
+
+/// The server refused the credential itself.
+pub(crate) fn is_unknown_runner(code: &str) -> bool {
+    matches!(code, "bad_token" | "not_a_runner")
 }
 
 /// A task that posts messages one after the other, in the agent's name, so that the agent is not kept

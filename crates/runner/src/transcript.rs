@@ -5,6 +5,7 @@ mod claude;
 mod codex;
 mod gemini;
 
+use baton_core::budget::Usage;
 use baton_wire::project_file::agent_program::AgentProgram;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,20 +16,13 @@ use serde_json::Value;
 pub(crate) struct AgentReport {
     /// Names the conversation, so that it can be taken up again.
     pub(crate) session: Option<String>,
-    pub(crate) usage: AgentUsage,
+    pub(crate) usage: Usage,
     pub(crate) rate_limit: Option<RateLimit>,
+    /// The last message whose usage is counted: it is told again with each part of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) counted: Option<String>,
     /// What the program was not allowed to do, as far as it says so.
     pub(crate) n_denied: usize,
-}
-
-/// What an agent used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct AgentUsage {
-    /// Of any kind: new, written to a cache or read from one.
-    pub(crate) input_tokens: u64,
-    pub(crate) output_tokens: u64,
-    /// In US dollars, by the program's own reckoning; not every program has one.
-    pub(crate) cost_usd: Option<f64>,
 }
 
 /// The provider refuses further requests for a while.
@@ -88,6 +82,11 @@ impl Transcript {
         part
     }
 
+    /// What is known so far.
+    pub(crate) fn report(&self) -> &AgentReport {
+        &self.report
+    }
+
     /// The last line may have no end; and what is known now.
     pub(crate) fn finish(mut self) -> (TranscriptPart, AgentReport) {
         let mut part = TranscriptPart::default();
@@ -117,7 +116,7 @@ impl Transcript {
 }
 
 impl TranscriptPart {
-    fn show(&mut self, text: &str) {
+    pub(crate) fn show(&mut self, text: &str) {
         self.shown += text;
         self.shown.push('\n');
     }
@@ -127,13 +126,13 @@ impl TranscriptPart {
         self.words.push('\n');
     }
 
-    fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         self.show(text);
         self.add_words(text);
     }
 
     /// One line: the tool, and what it was used on.
-    fn use_tool(&mut self, name: &str, subject: &str) {
+    pub(crate) fn use_tool(&mut self, name: &str, subject: &str) {
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
         let end = subject.floor_char_boundary(MOST_SHOWN_OF_TOOL.min(subject.len()));
         let dots = if end < subject.len() { " ..." } else { "" };
@@ -143,7 +142,7 @@ impl TranscriptPart {
 
 impl AgentReport {
     /// Recorded once: the first message is the program's answer, later ones repeat it.
-    fn limited(&mut self, message: &str, until: Option<Timestamp>) {
+    pub(crate) fn limited(&mut self, message: &str, until: Option<Timestamp>) {
         match &mut self.rate_limit {
             Some(known) => known.until = known.until.or(until),
             None => self.rate_limit = Some(RateLimit { message: message.to_owned(), until }),
@@ -151,19 +150,18 @@ impl AgentReport {
     }
 }
 
-impl AgentUsage {
-    /// For people; `None` where nothing was used.
-    pub(crate) fn sentence(&self) -> Option<String> {
-        if *self == Self::default() {
-            return None;
-        }
-        let cost = self.cost_usd.map(|it| format!(", ${it:.4}")).unwrap_or_default();
-        Some(format!("{} tokens in, {} out{cost}", self.input_tokens, self.output_tokens))
+/// An amount in dollars, as millionths: the program prints a number with a decimal point.
+pub(crate) fn micro_usd(dollars: f64) -> Option<u64> {
+    if !dollars.is_finite() || dollars < 0.0 {
+        return None;
     }
+    let (whole, part) =
+        format!("{dollars:.6}").split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()))?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(part.parse().ok()?)
 }
 
 /// Words by which a provider's refusal for too many requests is known.
-fn is_rate_limit(message: &str) -> bool {
+pub(crate) fn is_rate_limit(message: &str) -> bool {
     const SIGNS: [&str; 6] =
         ["usage limit", "rate limit", "rate_limit", "too many requests", "quota", "(429)"];
     let message = message.to_ascii_lowercase();
@@ -179,7 +177,7 @@ fn count(value: &Value, pointer: &str) -> u64 {
 }
 
 /// The first of these members that is there, as a text.
-fn first_of(value: &Value, members: &[&str]) -> String {
+pub(crate) fn first_of(value: &Value, members: &[&str]) -> String {
     let found = members.iter().find_map(|it| value.get(it));
     found.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).unwrap_or_default()
 }

@@ -1,15 +1,19 @@
 //! Trust: programs that a project's files name are started only where this user has allowed exactly
 //! them. The list is in the user's own folder, never in the repository.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+mod named_files;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use baton_core::hash::Hash;
-use baton_core::shell::shell_word;
 use baton_files::{Dir, FileError, FileMode};
 use baton_wire::project_file::ProjectCheck;
 use baton_wire::project_file::runner::{ExecutorKind, RunnerSettings};
 use serde::{Deserialize, Serialize};
+
+use self::named_files::{NamedPath, file_hash, named, named_files, unknowable};
+pub(crate) use self::named_files::{foreign_file, project_file};
 
 /// What a project would have started: a name for each program, and the program with the hashes of the
 /// project's files that it names.
@@ -55,6 +59,7 @@ impl Programs {
                 // As a path, so that it has to be there.
                 ExecutorKind::Scripted(script) => vec![format!("./{script}")],
                 ExecutorKind::Program(program) => program.run.clone(),
+                ExecutorKind::Acp(agent) => agent.run.clone(),
             };
             let mut line = match &executor.kind {
                 ExecutorKind::Command(_) => command_line(&words),
@@ -65,6 +70,9 @@ impl Programs {
                         command_line(&words),
                         program.permissions.name()
                     )
+                }
+                ExecutorKind::Acp(agent) => {
+                    format!("{} (permissions: {})", command_line(&words), agent.permissions.name())
                 }
             };
             if !executor.env.is_empty() {
@@ -79,8 +87,9 @@ impl Programs {
         }
         if !settings.env.is_empty() && !programs.is_empty() {
             let pairs = settings.env.iter().map(|(name, value)| format!("{name}={value}"));
-            let line = pairs.collect::<Vec<_>>().join(" ");
-            let words = [String::new(), line.clone()];
+            let line = command_line(&pairs.collect::<Vec<_>>());
+            let values = settings.env.iter().map(|(_, value)| value.clone());
+            let words: Vec<String> = std::iter::once(String::new()).chain(values).collect();
             programs.insert("environment".to_owned(), described(project, &line, &words));
         }
         for file in &settings.env_files {
@@ -143,122 +152,29 @@ fn described(project: &Dir, line: &str, words: &[String]) -> String {
         // It would be looked for in the workspace, where it can be anything.
         text += &format!("; {program} {NO_TRUST}: it is no file of the project");
     }
-    for file in named_files(project, words) {
-        let (name, hash) = (file.display(), file_hash(project, &file));
-        text += &format!("; {name} {hash}");
+    for (part, why) in words.iter().flat_map(|it| unknowable(it)) {
+        text += &format!("; {part} {NO_TRUST}: {why}");
+    }
+    match named_files(project, words) {
+        Ok(files) => {
+            for file in files {
+                let (name, hash) = (file.display(), file_hash(project, &file));
+                text += &format!("; {name} {hash}");
+            }
+        }
+        Err(many) => text += &format!("; {} {NO_TRUST}: {many}", many.pattern),
     }
     text
 }
 
 /// As it would be typed: where one word ends and the next begins can be seen.
 fn command_line(words: &[String]) -> String {
-    words.iter().map(|it| shell_word(it)).collect::<Vec<_>>().join(" ")
-}
-
-/// The hash of a file of the project, or why it has none.
-fn file_hash(dir: &Dir, path: &Path) -> String {
-    match dir.read(path, MOST_PROGRAM_BYTES) {
-        Ok(bytes) => format!("sha256:{}", Hash::of(&bytes)),
-        Err(error) => format!("{NO_TRUST}: {error}"),
-    }
-}
-
-/// What a word is to a project.
-enum NamedPath {
-    /// A regular file.
-    File(PathBuf),
-    /// A link, or something behind one: it could be another file tomorrow.
-    Unsafe(PathBuf),
-    Other,
-}
-
-fn named(project: &Dir, word: &str) -> NamedPath {
-    let Some(path) = path_inside(project, word) else { return NamedPath::Other };
-    match project.entry(&path) {
-        Ok(Some(entry)) if entry.is_file() => NamedPath::File(path),
-        Ok(Some(entry)) if entry.is_folder() => NamedPath::Other,
-        Ok(Some(_)) => NamedPath::Unsafe(path),
-        Ok(None) => NamedPath::Other,
-        Err(FileError::Link { .. }) => NamedPath::Unsafe(path),
-        Err(_) => NamedPath::Other,
-    }
-}
-
-/// A word as a path below the project, if it can be one: `./a`, `b/../a` and the absolute path too.
-fn path_inside(project: &Dir, word: &str) -> Option<PathBuf> {
-    if word.is_empty() || word.starts_with('-') {
-        return None;
-    }
-    let word = Path::new(word);
-    let word = match project.real_path() {
-        Ok(root) if word.is_absolute() => word.strip_prefix(root).ok()?.to_owned(),
-        Ok(_) | Err(_) => word.to_owned(),
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._:/@+-=,%".contains(it);
+    let quoted = |it: &String| match it.chars().all(is_plain) && !it.is_empty() {
+        true => it.clone(),
+        false => format!("'{}'", it.replace('\'', "'\\''")),
     };
-    let mut path = PathBuf::new();
-    for part in word.components() {
-        match part {
-            Component::CurDir => {}
-            Component::Normal(name) => path.push(name),
-            Component::ParentDir if path.pop() => {}
-            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
-        }
-    }
-    (!path.as_os_str().is_empty()).then_some(path)
-}
-
-/// Every file of the project that these words name, whole or as a part: `--config=tools/a`,
-/// `sh -c "tools/a; tools/b"`.
-fn named_files(project: &Dir, words: &[String]) -> BTreeSet<PathBuf> {
-    let mut files = BTreeSet::new();
-    for part in words.iter().flat_map(|word| parts(word)) {
-        match named(project, part) {
-            NamedPath::File(path) | NamedPath::Unsafe(path) => {
-                files.insert(path);
-            }
-            NamedPath::Other => {}
-        }
-    }
-    files
-}
-
-/// A word, and what a shell or a program may find in it.
-fn parts(word: &str) -> impl Iterator<Item = &str> {
-    let is_border = |it: char| it.is_whitespace() || ";&|()<>\"'`$=,:{}[]@".contains(it);
-    std::iter::once(word).chain(word.split(is_border).filter(move |it| it.len() < word.len()))
-}
-
-/// The path of a file of the project that a word of a command names as a whole. It is started from the
-/// project: an agent could have changed the one in the workspace.
-pub(crate) fn project_file(project: &Dir, word: &str) -> Option<PathBuf> {
-    match named(project, word) {
-        NamedPath::File(path) => Some(path),
-        NamedPath::Unsafe(_) | NamedPath::Other => None,
-    }
-}
-
-/// The first file that a program with these words and variables would take from its workspace, and
-/// that is not the project's own.
-pub(crate) fn foreign_file(
-    project: &Dir,
-    workspace: &Dir,
-    words: &[String],
-    env: &[(String, String)],
-) -> Option<PathBuf> {
-    let is_taken_along = |word: &&String| project_file(project, word).is_none();
-    let mut texts: Vec<String> = words.iter().filter(is_taken_along).cloned().collect();
-    texts.extend(env.iter().map(|(_, value)| value.clone()));
-    let differs = |path: &PathBuf| {
-        let in_workspace = workspace.entry(path).ok().flatten().is_some();
-        in_workspace && file_hash(workspace, path) != file_hash(project, path)
-    };
-    let named = named_files(project, &texts).into_iter().find(differs);
-    // What an interpreter is given first, if only the workspace has it.
-    let script = words.iter().skip(1).find(|it| !it.starts_with('-'));
-    let script = script.filter(is_taken_along).and_then(|it| path_inside(project, it));
-    let is_file =
-        |path: &PathBuf| workspace.entry(path).ok().flatten().is_some_and(|it| it.is_file());
-    let is_new = |path: &PathBuf| matches!(project.entry(path), Ok(None)) && is_file(path);
-    named.or_else(|| script.filter(is_new))
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 impl TrustList {
@@ -329,29 +245,6 @@ mod tests {
         assert_eq!(changes.len(), 2, "one came and one went: {changes:?}");
     }
 
-    #[test]
-    fn only_files_inside_the_project_are_its_files() {
-        let project = tempfile::tempdir().unwrap();
-        std::fs::create_dir(project.path().join("tools")).unwrap();
-        std::fs::write(project.path().join("tools/a"), "").unwrap();
-        let dir = Dir::open(project.path()).unwrap();
-        for (word, is_file) in [
-            ("tools/a", true),
-            ("./tools/a", true),
-            ("tools/../tools//./a", true),
-            ("tools/b", false),
-            ("tools", false),
-            ("../a", false),
-            ("/etc/passwd", false),
-            ("-c", false),
-            ("", false),
-        ] {
-            assert_eq!(project_file(&dir, word).is_some(), is_file, "{word}");
-        }
-        let whole = project.path().canonicalize().unwrap().join("tools/a");
-        assert!(project_file(&dir, whole.to_str().unwrap()).is_some());
-    }
-
     fn programs(project: &Path, run: &[&str]) -> Programs {
         let run: Vec<String> = run.iter().map(|it| format!("{it:?}")).collect();
         let text = format!("[executors.mine]\nkind = \"command\"\nrun = [{}]\n", run.join(", "));
@@ -419,28 +312,50 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_would_take_from_its_workspace_has_to_be_the_project_s_own() {
-        let (project, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (own, other) =
-            (Dir::open(project.path()).unwrap(), Dir::open(workspace.path()).unwrap());
-        for name in ["same", "changed"] {
-            std::fs::write(project.path().join(name), "1").unwrap();
-            std::fs::write(workspace.path().join(name), "1").unwrap();
+    fn the_same_letters_cut_into_other_words_are_another_command() {
+        let project = tempfile::tempdir().unwrap();
+        let lines = [
+            &["sh", "-c", "echo a"][..],
+            &["sh", "-c", "echo", "a"],
+            &["sh", "-c echo a"],
+            &["sh", "-c", "'echo a'"],
+            &["sh", "-c", "echo a", "b"],
+        ];
+        let all = lines.map(|run| programs(project.path(), run));
+        for (n, one) in all.iter().enumerate() {
+            for other in &all[n + 1..] {
+                assert_ne!(one, other);
+            }
         }
-        std::fs::write(workspace.path().join("changed"), "2").unwrap();
-        std::fs::write(workspace.path().join("new"), "1").unwrap();
-        for (words, value, expected) in [
-            (&["sh", "changed"][..], "", None),
-            (&["sh", "-c", "sh same"], "", None),
-            (&["sh", "-c", "sh changed"], "", Some("changed")),
-            (&["sh", "-e", "new"], "", Some("new")),
-            (&["agent", "--out", "x", "new"], "", None),
-            (&["agent"], "./changed", Some("changed")),
+        assert_eq!(all[0].0["executor mine"], "sh -c 'echo a'", "as it would be typed");
+        let dir = Dir::open(project.path()).unwrap();
+        let with = |env: &str| {
+            let text = format!("[runner]\nsetup = [\"true\"]\n[runner.env]\n{env}\n");
+            Programs::of(&dir, &settings(&text), &[])
+        };
+        assert_ne!(with("A = \"1\"\nB = \"2\""), with("A = \"1 B=2\""), "variables alike");
+    }
+
+    #[test]
+    fn what_is_known_only_when_it_is_started_is_never_trusted_and_patterns_are_hashed() {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::write(project.path().join("a.sh"), "1").unwrap();
+        for run in [
+            &["sh", "/proc/self/cwd/a.sh"][..],
+            &["sh", "-c", "cat /dev/fd/0 | sh"],
+            &["sh", "/dev/stdin"],
         ] {
-            let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
-            let env = [("BASH_ENV".to_owned(), value.to_owned())];
-            let found = foreign_file(&own, &other, &words, &env);
-            assert_eq!(found.as_deref(), expected.map(Path::new), "{words:?} {value}");
+            let programs = programs(project.path(), run);
+            assert!(!programs.is_allowed_by(&programs), "{programs:?}");
+            let (_, why) = programs.problems().next().unwrap();
+            assert!(why.contains("write the path of the file"), "{why}");
+        }
+        for run in [&["sh", "-c", "sh ./*.sh"][..], &["sh", "-c", ". $PWD/a.sh"]] {
+            std::fs::write(project.path().join("a.sh"), "1").unwrap();
+            let before = programs(project.path(), run);
+            assert_eq!(before.problems().count(), 0, "{before:?}");
+            std::fs::write(project.path().join("a.sh"), "2").unwrap();
+            assert_ne!(programs(project.path(), run), before, "{run:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! One agent at a time in a workspace: the next attempt of a run waits for the end of the one before it,
-//! which is cut short. And no more programs of an executor at once than its limit.
+//! which is cut short. And no more agents, and programs of an executor, at once than their limits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,6 +7,49 @@ use std::sync::{Arc, Mutex, PoisonError};
 use baton_wire::project_file::runner::RunnerSettings;
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, watch};
 use uuid::Uuid;
+
+/// How many agents may be at work at the same time. One that waits for its turn is not at work.
+pub(crate) struct AgentSlots(Arc<Semaphore>);
+
+/// Held while an agent is at work.
+pub(crate) struct AgentSlot(Option<OwnedSemaphorePermit>);
+
+impl AgentSlots {
+    pub(crate) fn new(most: usize) -> Self {
+        Self(Arc::new(Semaphore::new(most)))
+    }
+
+    /// A slot, if one is free now.
+    pub(crate) fn try_begin(&self) -> Option<AgentSlot> {
+        self.0.clone().try_acquire_owned().ok().map(|it| AgentSlot(Some(it)))
+    }
+
+    pub(crate) async fn begin(&self) -> AgentSlot {
+        AgentSlot(self.0.clone().acquire_owned().await.ok())
+    }
+
+    /// Waits until a slot is free, and leaves it so.
+    pub(crate) async fn is_one_free(&self) {
+        let _ = self.0.acquire().await;
+    }
+}
+
+impl AgentSlot {
+    /// Gives the slot back until the turn has come.
+    pub(crate) async fn take_turn(
+        &mut self,
+        turn: &RunTurn,
+        slots: &AgentSlots,
+    ) -> OwnedMutexGuard<()> {
+        if let Ok(now) = turn.busy.clone().try_lock_owned() {
+            return now;
+        }
+        self.0 = None;
+        let guard = turn.begin().await;
+        *self = slots.begin().await;
+        guard
+    }
+}
 
 /// How many programs each executor may still start.
 pub(crate) struct ExecutorPermits(HashMap<String, Arc<Semaphore>>);

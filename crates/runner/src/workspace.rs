@@ -4,8 +4,8 @@
 
 mod cleaning;
 mod contents;
+mod environment;
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,9 +15,10 @@ use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::cleaning::INDEX;
 pub(crate) use self::contents::AgentSession;
 use crate::branch::branch_name;
-use crate::git::{GitError, GitFolder, without_folders_of};
+use crate::git::{GitError, GitFolder};
 use crate::process::{ProgramSpec, end_marked, run_to_end};
 use crate::trust::foreign_file;
 
@@ -127,6 +128,15 @@ fn put_aside(folder: &Dir) -> Result<(), FileError> {
     }
 }
 
+/// git itself is told not to look: what is in such a folder may have come with a repository.
+fn is_bare(folder: &Dir) -> bool {
+    let is = |name: &str| folder.entry(name).ok().flatten();
+    is("HEAD").is_some_and(|it| it.is_file())
+        && is("objects").is_some_and(|it| it.is_folder())
+        && is("refs").is_some_and(|it| it.is_folder())
+        && is(".git").is_none()
+}
+
 /// The worktree of a run, where it has one.
 pub fn worktree_of(data: &Dir, run: Uuid) -> Option<Dir> {
     let path = Path::new(crate::record::FOLDER).join(WORKSPACES).join(run.to_string()).join(TREE);
@@ -162,6 +172,13 @@ impl Workspaces {
         let mut git = GitFolder::new(project.real_path()?, env);
         git.switch_off_own_filters().await;
         let has_commit = git.is_top().await && git.head().await.is_some();
+        if !has_commit && settings.workspace != Some(WorkspaceKind::InPlace) && is_bare(&project) {
+            let path = project.path().display();
+            return Err(WorkspaceError::Git(format!(
+                "{path} is a bare repository, which has no files to work on; type `git worktree add ../work` there, \
+                 and run Baton in that folder"
+            )));
+        }
         let is_worktree = match settings.workspace {
             Some(WorkspaceKind::InPlace) => false,
             Some(WorkspaceKind::Worktree) if !has_commit => {
@@ -390,52 +407,6 @@ impl Workspaces {
         }
     }
 
-    /// What every program in a workspace gets: a little of the runner's own environment, and what the
-    /// project sets.
-    pub(crate) fn environment(&self, record: &WorkspaceRecord) -> Vec<(String, String)> {
-        const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
-        let own = self.env.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str())).cloned();
-        let port = record.port.to_string();
-        let set = self.settings.env.iter();
-        let set = set.map(|(name, value)| (name.clone(), value.replace("{port}", &port)));
-        own.chain(set).map(|(name, value)| self.without_own_programs(name, value)).collect()
-    }
-
-    /// A search path without folders of the workspace or the project: what is found there was not
-    /// trusted.
-    fn without_own_programs(&self, name: String, value: String) -> (String, String) {
-        if name != "PATH" {
-            return (name, value);
-        }
-        let value = without_folders_of(&self.git.path, &value);
-        (name, value)
-    }
-
-    fn free_port(&self) -> Result<u16, WorkspaceError> {
-        let taken: Vec<u16> = self.all()?.iter().map(|it| it.port).collect();
-        let is_free = |port: &u16| {
-            !taken.contains(port) && TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()
-        };
-        match self.settings.ports {
-            Some((first, last)) => {
-                let no_port = WorkspaceError::NoPort { first, last };
-                (first..=last).find(is_free).ok_or(no_port)
-            }
-            None => {
-                for _ in 0..100 {
-                    let any = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-                    let port = any.and_then(|it| it.local_addr()).map(|it| it.port());
-                    if let Ok(port) = port
-                        && !taken.contains(&port)
-                    {
-                        return Ok(port);
-                    }
-                }
-                Err(WorkspaceError::NoPort { first: 1024, last: u16::MAX })
-            }
-        }
-    }
-
     /// The workspace of a run, where it has one.
     pub fn record(&self, run: Uuid) -> Result<Option<WorkspaceRecord>, WorkspaceError> {
         let path = Path::new(WORKSPACES).join(run.to_string()).join(RECORD);
@@ -462,7 +433,12 @@ impl Workspaces {
     /// True if the workspace has changes that are not committed.
     pub async fn is_dirty(&self, record: &WorkspaceRecord) -> bool {
         let git = self.git.at(record.path.clone());
-        git.is_top().await && git.is_dirty().await.unwrap_or(true)
+        let Ok(folder) = self.folder(record.run) else { return true };
+        let Ok(path) = folder.real_path() else { return true };
+        let is_dirty = git.is_top().await && git.is_dirty(&path.join(INDEX)).await.unwrap_or(true);
+        // It is made anew each time.
+        let _ = folder.remove(INDEX);
+        is_dirty
     }
 
     fn folder(&self, run: Uuid) -> Result<Dir, FileError> {

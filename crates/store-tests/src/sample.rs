@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use baton_core::budget::Budget;
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::{Created, Event, HandoffEvent, RunEvent, evolve};
 use baton_core::hash::Hash;
@@ -39,7 +40,9 @@ pub fn start(n: u32, story: &str) -> Append {
         owner,
         start,
         has_gates: false,
+        has_checks: false,
         mode: Mode::Autonomous,
+        budget: Budget::default(),
     });
     Append {
         expected: Version::NONE,

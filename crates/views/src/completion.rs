@@ -7,6 +7,7 @@
 mod cycle_time;
 mod reported;
 
+use baton_core::budget::Usage;
 use baton_core::document::Node;
 use baton_core::event::{Created, Event, HandoffEvent, RunEvent, StepEvent};
 use baton_core::outcome::Outcome;
@@ -61,6 +62,7 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
         ("cycle_time", history.ended_at().map(|it| Node::Text(cycle_time(run.started_at, it)))),
         ("summary", said.summary.map(Node::Text)),
         ("metrics", Some(map(metrics.map(|(key, it)| (key, it.map(Node::Text)))))),
+        ("usage", usage(&run.used())),
         ("actions_taken", (!actions.is_empty()).then(|| list_of("action", actions))),
     ];
     Some(Node::map([("workflow-complete", map(members))]))
@@ -107,6 +109,19 @@ fn seen(history: &History) -> Vec<String> {
         }
     }
     actions
+}
+
+/// What the agents used, where they said so.
+fn usage(used: &Usage) -> Option<Node> {
+    let number = |n: u64| Some(Node::Text(n.to_string()));
+    let members = [
+        ("input_tokens", number(used.input_tokens)),
+        ("cached_tokens", number(used.cached_tokens)),
+        ("output_tokens", number(used.output_tokens)),
+        ("cost_micro_usd", used.micro_usd.and_then(number)),
+        ("work_seconds", number(used.work_ms / 1000)),
+    ];
+    (!used.is_nothing()).then(|| map(members))
 }
 
 fn pr_url(story: &Story) -> Option<&str> {

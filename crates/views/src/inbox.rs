@@ -11,9 +11,9 @@ use baton_core::contract::Profile;
 use baton_core::decide::Decision;
 use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate, GateCause, GateKind};
-use baton_core::names::{AgentId, FreeText};
+use baton_core::names::{AgentId, FreeText, StepId};
 use baton_core::package::{Format, Package};
-use baton_core::run::{Baton, Handoff, HandoffNo, Run, RunStatus, State};
+use baton_core::run::{Baton, Handoff, HandoffNo, Kind, Run, RunStatus, State};
 use baton_core::workflow::{Place, Workflow};
 use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
 
@@ -66,6 +66,16 @@ pub enum Then {
         to: AgentId,
         place: Place,
     },
+    /// The handoffs that are offered at once, at a fan-out.
+    FannedOut {
+        offers: Vec<FanOffer>,
+    },
+    /// The branch is at its join, and the others are not yet.
+    Arrived {
+        at: StepId,
+        n_arrived: usize,
+        n_needed: u16,
+    },
     /// The waiting holder continues.
     Held {
         handoff: HandoffNo,
@@ -90,6 +100,14 @@ pub enum Then {
     Refused {
         why: String,
     },
+}
+
+/// What one branch of a fan-out is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FanOffer {
+    pub handoff: HandoffNo,
+    pub to: AgentId,
+    pub place: Place,
 }
 
 /// A run in which something waits for a person.
@@ -204,11 +222,9 @@ impl Views<'_> {
         let (name, needs_words) = (answer.name(), answer.needs_words());
         if answer == Answer::Modify {
             // The result depends on a package that does not exist yet; its receiver does not.
-            let then = gate.map(|it| it.worker.clone()).map_or(Then::Unchanged, |worker| {
-                let handoff = HandoffNo(waiting.run.n_handoffs + 1);
-                Then::Offered { handoff, to: worker.agent, place: worker.place }
-            });
-            return InboxChoice { name, needs_words, then };
+            // It goes where the sender's would.
+            let approved = self.choice(waiting, handoff, Answer::Approve, gate);
+            return InboxChoice { name, needs_words, then: approved.then };
         }
         let command = Command::Answer(GateAnswer {
             handoff,
@@ -254,15 +270,35 @@ impl Views<'_> {
                     Then::Asked { question: question.no, of: question.to.agent.clone() }
                 }
                 None if is_same(&run, waiting.run) => Then::Unchanged,
-                None => place(&run),
+                None => place(waiting.run, &run, command),
             },
         }
     }
 }
 
 /// The state of a run, in terms of who has to act next.
-fn place(run: &Run) -> Then {
-    match (run.baton(), run.current()) {
+fn place(before: &Run, run: &Run, command: &Command) -> Then {
+    if before.fork.is_none() && run.fork.is_some() {
+        let offer = |it: &Handoff| {
+            let (to, place) = (it.to.agent.clone(), it.to.place.clone());
+            FanOffer { handoff: it.no, to, place }
+        };
+        let is_new = |it: &&Handoff| it.no.0 > before.n_handoffs && it.kind != Kind::Question;
+        return Then::FannedOut { offers: run.handoffs.iter().filter(is_new).map(offer).collect() };
+    }
+    let branch = if let Command::Answer(answer) = command {
+        before.handoff(answer.handoff).map(|it| it.branch)
+    } else {
+        before.loose_branch()
+    };
+    let branch = branch.unwrap_or_else(|| run.first_branch());
+    if let Some(fork) = run.fork.as_ref().filter(|_| run.branch(branch).is_none()) {
+        let (at, n_arrived, n_needed) = (fork.join.clone(), fork.arrived.len(), fork.need);
+        return Then::Arrived { at, n_arrived, n_needed };
+    }
+    // After a join there is one branch again.
+    let branch = run.branch(branch).map_or_else(|| run.first_branch(), |it| it.no);
+    match (run.baton_in(branch), run.current_in(branch)) {
         (Baton::Offered { .. }, Some(it)) => offered(it),
         (Baton::Held { .. }, Some(it)) => Then::Held { handoff: it.no, by: it.to.agent.clone() },
         (Baton::Parked { .. }, Some(it)) if it.gate.is_some() => Then::Parked { handoff: it.no },

@@ -15,6 +15,7 @@ mod inbox;
 mod messages;
 mod passed_gates;
 mod prompt;
+mod usage;
 
 use std::ops::Deref;
 
@@ -36,6 +37,7 @@ pub use crate::passed_gates::{GatePassage, PassedGate};
 pub use crate::prompt::{
     AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken, in_url,
 };
+pub use crate::usage::AttemptUsage;
 
 /// What one caller reads: rows and texts as a [`Reader`] has them, and the read models.
 #[derive(Clone, Copy)]

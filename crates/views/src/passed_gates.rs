@@ -7,6 +7,7 @@ use baton_core::event::{Event, GateEvent, evolve, replay};
 use baton_core::gate::GateEdge;
 use baton_core::names::Principal;
 use baton_core::run::Run;
+use baton_core::workflow::Edge;
 use baton_store::{EventFilter, Position, RunRow, StoreError};
 use baton_wire::event;
 use jiff::Timestamp;
@@ -18,7 +19,7 @@ use baton_engine::EngineError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedGate {
     pub gate: GateEdge,
-    /// The gate's name in the workflow.
+    /// The gate's name in the workflow, or `checks: tests`.
     pub name: String,
     pub how: GatePassage,
     /// Who sent the command: the person that answered or waived it, or the last check's sender.
@@ -69,7 +70,7 @@ impl Views<'_> {
         }
         let name = |gate: &GateEdge| {
             let edge = workflow.edge_between(&gate.from, &gate.to, gate.on);
-            edge.and_then(|it| it.gate.as_ref()).map_or_else(String::new, |it| it.name.clone())
+            edge.and_then(Edge::hold_name).unwrap_or_default()
         };
         let id = row.run.id;
         let filter = EventFilter { after: Position::START, run: Some(id), limit: 0 };

@@ -1,6 +1,7 @@
 //! Reads the keys of a located map: an unknown, missing or mistyped key becomes a problem with its
 //! path and position, and reading continues.
 
+use baton_core::budget::Budget;
 use baton_core::invisible::is_formatting;
 use jiff::SignedDuration;
 
@@ -240,6 +241,17 @@ impl<'a> FieldAt<'a> {
             self.problem("wrong_value", message, problems);
         }
         choice
+    }
+
+    /// What may be used of money, tokens and time.
+    pub(crate) fn budget(&self, problems: &mut Problems) -> Option<Budget> {
+        match Budget::parse(self.scalar(problems)?) {
+            Ok(budget) => Some(budget),
+            Err(error) => {
+                self.problem("wrong_budget", error.to_string(), problems);
+                None
+            }
+        }
     }
 
     /// A time span such as `30m`, `2h` or `90s`.

@@ -3,12 +3,14 @@
 use baton_core::contract::Profile;
 use baton_core::lint::Settings;
 use baton_core::names::WorkflowName;
+use baton_core::problem::Problem;
 
 use self::runner::RunnerSettings;
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::toml;
 use crate::shown::shown;
+use crate::suggest::nearest;
 use crate::workflow_file::PROFILES;
 
 pub mod agent_program;
@@ -69,6 +71,30 @@ impl Default for ArchiveFolders {
 /// Reads a `baton.toml` of at most [`MOST_BYTES`]. An empty file is valid.
 pub fn parse(text: &str) -> Result<ProjectFile, Vec<FileProblem>> {
     Problems::collect(|it| read(text, it))
+}
+
+/// The sections `[agents.NAME]` for agents that are not among `known`: nothing reads them.
+pub fn unknown_agents(text: &str, known: &[&str]) -> Vec<FileProblem> {
+    let found = Problems::collect(|problems| {
+        let root = toml::read(text, MOST_BYTES, problems)?;
+        let top = FieldAt::root(&root);
+        let entries = top.entries(problems).into_iter().find(|(it, _)| it.key == "agents");
+        let agents = entries.map(|(_, it)| it.entries(problems)).unwrap_or_default();
+        for (member, _) in agents {
+            let name = member.key.as_str();
+            if name == runner::EVERY_AGENT || known.contains(&name) {
+                continue;
+            }
+            let hint = nearest(name, known).map(|it| format!("did you mean `{it}`? "));
+            let hint = hint.unwrap_or_default();
+            let message =
+                format!("there is no agent `{name}`; {hint}`baton agent list` shows them all");
+            let path = format!("agents.{name}");
+            problems.push(member.key_at, Problem::new(path, "no_such_agent", message));
+        }
+        Some(())
+    });
+    found.err().unwrap_or_default()
 }
 
 fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
@@ -151,6 +177,19 @@ mod tests {
     fn check_bad(text: &str, expected: &Expect) {
         let lines: Vec<String> = parse(text).unwrap_err().iter().map(ToString::to_string).collect();
         expected.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn a_section_for_an_agent_that_there_is_not_is_told_with_its_line() {
+        let text = "[executors.one]\nkind = \"command\"\n\n[agents.\"*\"]\nexecutors = [\"one\"]\n\
+                    [agents.implementor]\nexecutors = [\"one\"]\n[agents.reviewer]\n[agents.zed]\n";
+        let found = unknown_agents(text, &["implementer", "reviewer"]);
+        let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+        expect![[r#"
+            line 6, column 9: agents.implementor: there is no agent `implementor`; did you mean `implementer`? `baton agent list` shows them all [no_such_agent]
+            line 9, column 9: agents.zed: there is no agent `zed`; `baton agent list` shows them all [no_such_agent]"#]]
+        .assert_eq(&lines.join("\n"));
+        assert_eq!(unknown_agents("", &[]), []);
     }
 
     #[test]

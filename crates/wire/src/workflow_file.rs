@@ -3,9 +3,10 @@
 //! The keys of each map are in one list beside the function that reads them; a test compares the
 //! published schema with those lists.
 
+use baton_core::budget::Budget;
 use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
-use baton_core::names::WorkflowName;
+use baton_core::names::{CheckName, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
 use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Target, Workflow};
@@ -20,6 +21,7 @@ use crate::located::{Located, LocatedValue, yaml};
 use crate::suggest::nearest;
 
 pub mod agents;
+pub mod checks;
 pub(crate) mod contracts;
 pub(crate) mod delegates;
 pub(crate) mod edges;
@@ -49,6 +51,7 @@ pub(crate) const LIMIT_KEYS: &[&str] = &[
     "releases",
     "run_within",
     "run_handoffs",
+    "budget",
     "stale_after",
     "escalate_after",
     "checks_within",
@@ -70,11 +73,13 @@ pub fn parse_file(name: &str, text: &str) -> Result<Workflow, Vec<FileProblem>> 
     parse_with(text, FileName::Is(name), &mut |_, _, _| ())
 }
 
-/// As [`parse_file`]; its agents have to exist and to fit, too.
+/// As [`parse_file`]; its agents have to exist and to fit, too, and its checks must not be slips of
+/// those that the project has.
 pub fn parse_for(
     name: &str,
     text: &str,
     agents: &KnownAgents<'_>,
+    checks: &[CheckName],
 ) -> Result<Workflow, Vec<FileProblem>> {
     parse_with(text, FileName::Is(name), &mut |workflow, root, problems| {
         let is_sound = problems.is_empty();
@@ -82,7 +87,9 @@ pub fn parse_for(
         if is_sound {
             found.extend(workflow.impossible_contracts());
         }
-        for problem in found.into_iter().chain(agents::problems(workflow, agents)) {
+        found.extend(agents::problems(workflow, agents));
+        found.extend(checks::problems(workflow, checks));
+        for problem in found {
             problems.push(root.place_of(&problem.path), problem);
         }
     })
@@ -253,6 +260,7 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
         escalate_after,
         run_within,
         run_handoffs: run_handoffs.and_then(|it| u32::try_from(it).ok()),
+        budget: budget(&fields, problems),
         expiry: expiry(&fields, problems),
     }
 }
@@ -269,6 +277,11 @@ fn expiry(fields: &Fields<'_>, problems: &mut Problems) -> Option<Expiry> {
     };
     let after = after.duration(problems)?;
     Some(Expiry { after, then: then.unwrap_or(OnExpire::Loose) })
+}
+
+/// What agents may use: `5usd`, `200000tokens`, `2h`, or several of them.
+fn budget(fields: &Fields<'_>, problems: &mut Problems) -> Budget {
+    fields.get("budget").and_then(|it| it.budget(problems)).unwrap_or_default()
 }
 
 /// A small number of attempts.

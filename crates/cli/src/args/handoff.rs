@@ -228,9 +228,9 @@ pub(crate) struct HandedOn {
     /// How the work ended: the workflow has an edge for each outcome
     #[arg(long, value_name = "OUTCOME", default_value = "success")]
     pub(crate) outcome: String,
-    /// The receiver, where the workflow leaves a choice
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) to: Option<String>,
+    /// The receiver, where the workflow leaves a choice; `a,b` names all receivers of a fan-out
+    #[arg(long, value_name = "AGENT", value_delimiter = ',')]
+    pub(crate) to: Vec<String>,
     /// What is handed on: JSON, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "JSON", default_value = "{}")]
     pub(crate) payload: String,

@@ -11,7 +11,7 @@ use super::Cli;
 
 /// Every command that is shown, under the heading where a reader looks for it.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Start here", &["demo", "init", "status", "open"]),
+    ("Start here", &["demo", "do", "init", "status", "open"]),
     ("The work", &["story", "run", "workflow", "agent"]),
     ("Handing off", &["take", "done", "handoff", "prompt", "evidence"]),
     ("People", &["inbox", "approve", "reject", "modify", "answer"]),
@@ -30,7 +30,7 @@ const MEANINGLESS: &[(&[&str], &[&str])] = &[
     ),
     (&["extract"], &["project", "data", "server", "principal"]),
     (&["lint", "workflow", "agent"], &["data", "server", "principal"]),
-    (&["init", "demo", "serve", "restore", "recover"], &["server", "principal"]),
+    (&["init", "demo", "do", "serve", "restore", "recover"], &["server", "principal"]),
     (&["doctor", "verify", "backup", "trust"], &["server", "principal"]),
     (&["runner", "workspace"], &["principal"]),
 ];

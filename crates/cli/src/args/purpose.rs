@@ -33,6 +33,7 @@ impl CliCommand {
             | CliCommand::Archive(_)
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)
+            | CliCommand::Do(_)
             | CliCommand::Serve(_)
             | CliCommand::Runner(_)
             | CliCommand::Play { .. }

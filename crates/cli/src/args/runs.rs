@@ -33,6 +33,9 @@ pub(crate) enum RunCommand {
         /// How much goes on without a person, where the workflow says on which edges it asks
         #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]
         mode: Option<Mode>,
+        /// What agents may use before a person is asked: `5usd`, `200000tokens`, `2h`, or several of them
+        #[arg(long, value_name = "AMOUNT")]
+        budget: Option<String>,
         #[command(flatten)]
         write: WriteArgs,
     },

@@ -1,6 +1,6 @@
 //! `baton agent`: list, show, check, new, detect.
 
-mod detect;
+pub(super) mod detect;
 
 use std::path::Path;
 

@@ -3,14 +3,14 @@
 //! The demo is a client of a `baton serve` and a `baton runner` that it starts, and shows what Baton
 //! promises on the way. What the agents do is in `crates/cli/demo`.
 
-mod audience;
+pub(super) mod audience;
 mod crew;
 mod follow;
-mod narrator;
-mod programs;
+pub(super) mod narrator;
+pub(super) mod programs;
 mod project;
 mod story;
-mod viewer;
+pub(super) mod viewer;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -32,6 +32,9 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::show;
 
+/// As a shell has it for a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
 pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
     let stop = stop_signal();
     tokio::pin!(stop);
@@ -51,7 +54,11 @@ pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
     }
     let place = crew.folders.project.clone();
     crew.stop().await;
-    played.unwrap_or(Ok(()))?;
+    let Some(played) = played else {
+        say_where(&place);
+        std::process::exit(INTERRUPTED);
+    };
+    played?;
     say_where(&place);
     Ok(())
 }
@@ -65,7 +72,7 @@ async fn play(demo: &Demo, crew: &mut Crew) -> Result<(), Failure> {
         None => STORIES.iter().collect(),
     };
     open_curtain(crew);
-    let mut audience = Audience::new(demo.yes, crew.url());
+    let mut audience = Audience::of_demo(demo.yes, crew.url());
     let n_all = stories.len();
     for (index, story) in stories.into_iter().enumerate() {
         let number = (index + 1, n_all);
@@ -98,7 +105,7 @@ async fn play_story(
     tell_tests(&crew.folders.project).await?;
     show::answer("");
     let viewer = Viewer::new(&crew.url(), "you")?;
-    let run = viewer.start(&work, story.workflow).await?;
+    let run = viewer.start(&work, Some(story.workflow), None).await?;
     let names: HashMap<String, String> = viewer.names().await?;
     let narrator = Narrator::new(names, run.started_at);
     let mut follower = Follower::new(&viewer, &narrator, story, run);

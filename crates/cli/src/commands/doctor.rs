@@ -89,6 +89,10 @@ fn look_at_files(project: &Project, findings: &mut Vec<HealthCheck>) {
         };
         findings.push(HealthCheck { what, state });
     }
+    if let Some(failure) = project.unknown_agents(&files) {
+        let what = format!("[agents] of {PROJECT_FILE}");
+        findings.push(HealthCheck { what, state: ill_file(&failure, "edit it".to_owned()) });
+    }
     if let Some(problem) = catalog.no_default() {
         let (what, advice) = (PROJECT_FILE.to_owned(), "edit it".to_owned());
         findings.push(HealthCheck { what, state: Health::Ill { problem, advice } });

@@ -5,7 +5,7 @@ mod template;
 
 use baton_api::{
     Acceptance, Cancellation, Clarification, Completion, GivenBack, HandoffDetail, HandoffSummary,
-    Heartbeat, LeaseUntil, NewHandoff, Page, QuestionAnswer, Rejection, Why,
+    Heartbeat, LeaseUntil, NewHandoff, Page, QuestionAnswer, ReceiverNames, Rejection, Why,
 };
 
 use super::outcome::tell;
@@ -129,10 +129,15 @@ pub(super) async fn accept(api: &Api, which: &Which, taken: &Taken) -> Result<()
 }
 
 pub(super) async fn complete(api: &Api, which: &Which, args: &HandedOn) -> Result<(), Failure> {
+    let to_agent = match args.to.as_slice() {
+        [] => None,
+        [one] => Some(ReceiverNames::One(one.clone())),
+        several => Some(ReceiverNames::All(several.to_vec())),
+    };
     let body = Completion {
         outcome: args.outcome.clone(),
         package: Some(payload::package(&args.payload)?),
-        to_agent: args.to.clone(),
+        to_agent,
         reason: args.reason.clone(),
         agent: args.by.by.clone(),
         fence: args.fence.fence,

@@ -6,12 +6,14 @@ use baton_files::{Dir, FileMode};
 use baton_store::Store as _;
 use baton_store_sqlite::{OpenError, SqliteStore};
 
+use super::agent::detect::settings;
 use crate::api::lock;
 use crate::archive;
 use crate::args::Cli;
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
 use crate::project::{FOLDER, PROJECT_FILE, Project};
+use crate::runners::environment;
 use crate::show;
 
 const TEMPLATE: &str = "\
@@ -27,13 +29,21 @@ workflow = \"story-pipeline\"
 state = \"state\"
 sessions = \".project/07-audit/sessions\"
 
+# Who does the work: the program of each agent. `baton agent detect` prints this for the coding agents that are
+# installed; any program that reads a prompt and prints its handoff will do. Then: `baton trust`, `baton serve`.
+# [executors.mine]
+# kind = \"command\"
+# run = [\"python3\", \"tools/agent.py\"]
+# [agents.\"*\"]
+# executors = [\"mine\"]
+
 # How the project builds and tests itself: prompts tell agents. A check passes where it exits with 0.
 # [checks.tests]
 # run = [\"cargo\", \"test\"]
 # timeout = \"10m\"
 ";
 
-pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
+pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let here = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     let root = cli.project.clone().unwrap_or(here);
     let dir = Dir::open_or_make(&root, FileMode::Shared)?;
@@ -41,18 +51,42 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
         let message = format!("`{}` is a Baton project already", root.display());
         return Err(Failure::Conflict(message));
     }
+    let is_new = !has_text(&dir, &Path::new(FOLDER).join(PROJECT_FILE))?;
     lay_out(&dir)?;
+    let proposed = if is_new { propose(&dir).await? } else { Vec::new() };
     show::answer(&format!(
         "made {}\nevery run will also be written as files, to commit or to ignore: `state` and \
          `.project/07-audit/sessions`\n({FOLDER}/{PROJECT_FILE} says where, under `[archive]`)\n\nnext:\n  baton story add KEY --title \"...\"   add a piece of work\n  \
          baton run start                     hand it to the first agent\n  \
-         baton status                        see who has the baton\n\n\
+         baton status                        see who has the baton\n  \
+         baton agent detect                  have it done by the coding agents that are installed\n\n\
          in git: commit {}; `state/` and `.project/` tell of the runs, and Baton can write them anew: \
          commit them to keep that history, or add them to .gitignore",
         root.join(FOLDER).display(),
         FOLDER,
     ));
+    if !proposed.is_empty() {
+        show::note(&format!(
+            "\nfound {}: {FOLDER}/{PROJECT_FILE} has the lines that let your agents use them, behind `#`; nothing is \
+             started before you take that away and `baton trust` it",
+            proposed.join(", "),
+        ));
+    }
     Ok(())
+}
+
+/// Writes the settings for the coding agents that are installed, as a comment.
+async fn propose(root: &Dir) -> Result<Vec<&'static str>, Failure> {
+    let found = baton_runner::detect(&environment()).await;
+    let Some(lines) = settings(&found) else { return Ok(Vec::new()) };
+    let commented = lines.lines().map(|it| format!("# {it}").trim_end().to_owned());
+    let commented = commented.collect::<Vec<_>>().join("\n");
+    let text = format!(
+        "{TEMPLATE}\n# The coding agents that `baton agent detect` found when this file was written.\n{commented}\n"
+    );
+    root.subdir(FOLDER)?.write_atomic(PROJECT_FILE, text.as_bytes(), FileMode::Shared)?;
+    let installed = found.iter().filter(|it| it.version.is_some());
+    Ok(installed.map(|it| it.program.name()).collect())
 }
 
 /// Creates an empty database in a project that has lost its data.
@@ -113,7 +147,7 @@ pub(crate) fn lay_out(root: &Dir) -> Result<(), Failure> {
     write_missing(&folder, project)
 }
 
-fn write_missing(folder: &Dir, (name, text): (&str, &str)) -> Result<(), Failure> {
+pub(crate) fn write_missing(folder: &Dir, (name, text): (&str, &str)) -> Result<(), Failure> {
     if has_text(folder, Path::new(name))? {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use crate::named_file;
 use crate::runners::{OverNetwork, environment};
 
 #[expect(clippy::disallowed_methods, reason = "a runner tells its agents in the environment")]
-fn told(name: &str) -> Result<String, Failure> {
+fn variable(name: &str) -> Result<String, Failure> {
     std::env::var(name).map_err(|_| {
         let why = "a runner starts this, for an executor of the kind `scripted`";
         Failure::Usage(format!("{name} is not set: {why}"))
@@ -28,13 +28,13 @@ pub(crate) async fn run(cli: &Cli, file: &str) -> Result<(), Failure> {
         std::env::current_exe().map_err(|error| Failure::io("find this program", error))?;
     let folder = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     let context = PlayContext {
-        agent: AgentId::parse(&told("BATON_AGENT")?)?,
-        handoff: told("BATON_HANDOFF")?,
-        run: told("BATON_RUN")?,
-        story: told("STORY_ID")?,
+        agent: AgentId::parse(&variable("BATON_AGENT")?)?,
+        handoff: variable("BATON_HANDOFF")?,
+        run: variable("BATON_RUN")?,
+        story: variable("STORY_ID")?,
         folder,
-        written: told("OUTPUT_DIRECTORY")?.into(),
-        token: told("BATON_TOKEN")?,
+        written: variable("OUTPUT_DIRECTORY")?.into(),
+        token: variable("BATON_TOKEN")?,
         env: environment(),
         program,
     };

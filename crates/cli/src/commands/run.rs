@@ -16,7 +16,18 @@ use crate::show::{self, OutputFormat, TimeFormat};
 
 pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     match verb {
-        RunCommand::Start { story, new_story, again, workflow, to, at, reason, mode, write } => {
+        RunCommand::Start {
+            story,
+            new_story,
+            again,
+            workflow,
+            to,
+            at,
+            reason,
+            mode,
+            budget,
+            write,
+        } => {
             if let (Some(story), false, false) = (story, again, write.dry_run) {
                 ask_if_finished(api, story).await?;
             }
@@ -29,6 +40,7 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
                 reason: reason.clone(),
                 at: at.clone(),
                 mode: mode.map(Into::into),
+                budget: budget.clone(),
             };
             tell(api, &Ask::post(["runs"], &body).writing(write)).await
         }
@@ -112,7 +124,7 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         show::answer_document(&reply.body);
         return Ok(());
     }
-    let baton_api::RunDetail { run, passed_gates, restart } = reply.document()?;
+    let baton_api::RunDetail { run, passed_gates, restart, usage } = reply.document()?;
     let handoffs = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run.id)).await?;
     let times = TimeFormat::local();
     let mut fields = vec![
@@ -131,7 +143,14 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         1 => fields.push(("offered again", "once, by the orchestrator".to_owned())),
         n => fields.push(("offered again", format!("{n} times, by the orchestrator"))),
     }
+    if let Some(usage) = &usage {
+        fields.push(("used", show::usage(&usage.total)));
+        fields.extend(usage.budget.map(|it| ("budget", show::budget(&it))));
+    }
     let mut page = show::fields(fields);
+    if let Some(usage) = usage.filter(|it| !it.agents.is_empty()) {
+        page += &format!("\n\n{}", show::usage_table(&usage.agents));
+    }
     if !passed_gates.is_empty() {
         page += &format!("\n\n{}", show::passed_gates_table(&passed_gates, &times));
     }

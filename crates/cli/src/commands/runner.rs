@@ -12,7 +12,7 @@ use crate::args::{Cli, RunnerArgs, RunnerCommand};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
-use crate::runners::{OverNetwork, ProjectTrust, credential, options, tell_untrusted};
+use crate::runners::{NO_EXECUTOR, OverNetwork, ProjectTrust, credential, options, tell_untrusted};
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
@@ -26,9 +26,7 @@ async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
     log::start()?;
     let project = Project::of(cli)?;
     if project.file.runner.is_idle() && project.file.checks.is_empty() {
-        let message = "no agent has an executor; name its program under `[executors.NAME]` and `[agents.NAME]` \
-                       in `.baton/baton.toml`";
-        return Err(Failure::NotFound(message.to_owned()));
+        return Err(Failure::NotFound(NO_EXECUTOR.to_owned()));
     }
     let trust = ProjectTrust::of(&project)?;
     if !trust.is_given() {
@@ -56,7 +54,7 @@ async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
     show::note(&format!("running agents for {url}"));
     let mode = if args.once { RunnerMode::Once } else { RunnerMode::Forever };
     tokio::select! {
-        () = runner.run(mode, stop_signal()) => {}
+        ended = runner.run(mode, stop_signal()) => ended?,
         // The server is gone as well: agents are ended at once, and their leases with them.
         () = input_ends(), if args.until_input_ends => {}
     }
@@ -68,21 +66,30 @@ fn tell_status(cli: &Cli) -> Result<(), Failure> {
     let trust = ProjectTrust::of(&project)?;
     let status = status(&project.data_dir()?)?;
     match cli.format() {
-        OutputFormat::Json => show::answer_as(&status_json(&status, trust.is_given())),
+        OutputFormat::Json => show::answer_as(&status_json(&project, &status, trust.is_given())),
         OutputFormat::Table => show_status(&project, &status, &trust),
     }
     Ok(())
 }
 
-fn status_json(status: &RunnerStatus, is_trusted: bool) -> serde_json::Value {
+fn status_json(project: &Project, status: &RunnerStatus, is_trusted: bool) -> serde_json::Value {
     let attempts = status.attempts.iter().map(|it| {
         json!({
             "number": it.number, "label": it.label, "story": it.story, "agent": it.agent,
             "attempt": it.attempt, "executor": it.executor, "stage": it.stage, "result": it.result,
         })
     });
+    let checks = status.checks.iter().map(|it| {
+        json!({
+            "number": it.number, "label": it.label, "story": it.story, "run": it.run,
+            "checks": it.checks, "stage": it.stage.name(),
+        })
+    });
+    let commands = project.file.checks.iter();
+    let commands = commands.map(|it| json!({ "name": it.name.as_str(), "run": it.run }));
     json!({
         "pid": status.pid, "isTrusted": is_trusted, "attempts": attempts.collect::<Vec<_>>(),
+        "checks": checks.collect::<Vec<_>>(), "commands": commands.collect::<Vec<_>>(),
     })
 }
 
@@ -90,7 +97,7 @@ fn show_status(project: &Project, status: &RunnerStatus, trust: &ProjectTrust) {
     let settings = &project.file.runner;
     match status.pid {
         Some(pid) => show::answer(&format!("a runner is at work (process {pid})")),
-        None if settings.is_idle() => show::answer("no agent has an executor in baton.toml"),
+        None if settings.is_idle() && project.file.checks.is_empty() => show::answer(NO_EXECUTOR),
         None if !trust.is_given() => {
             show::answer("no runner: what it would start is not trusted; `baton trust`");
         }
@@ -99,6 +106,19 @@ fn show_status(project: &Project, status: &RunnerStatus, trust: &ProjectTrust) {
     for agent in &settings.agents {
         let name = agent.agent.as_ref().map_or("every other agent", |it| it.as_str());
         show::answer(&format!("  {name}: {}", agent.executors.join(", then ")));
+    }
+    for check in &project.file.checks {
+        let command = show::visible(&check.run.join(" "));
+        show::answer(&format!("  check {}: {command}", check.name));
+    }
+    if !status.checks.is_empty() {
+        let rows = status.checks.iter().map(|it| {
+            let checks = it.checks.join(", ");
+            let handoff = format!("{} of run {}", it.label, it.run);
+            vec![handoff, show::visible(&it.story), checks, it.stage.name().to_owned()]
+        });
+        let headings = ["HANDOFF", "STORY", "CHECKS", "STATE"];
+        show::answer(&format!("\n{}", show::table(&headings, rows.collect())));
     }
     if status.attempts.is_empty() {
         return;

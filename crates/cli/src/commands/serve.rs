@@ -1,5 +1,6 @@
 //! `baton serve`: the engine behind HTTP, until it is stopped.
 
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::args::{Cli, Serve};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
-use crate::runners::{InProcess, ProjectTrust, options, runner_key, tell_untrusted};
+use crate::runners::{InProcess, NO_EXECUTOR, ProjectTrust, options, runner_key, tell_untrusted};
 use crate::session::{Purpose, Session};
 use crate::show;
 
@@ -45,13 +46,15 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
         }
     };
     let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
-    let key = runner_key(session.data())?;
+    let server_key = runner_key(session.data())?;
+    let key = server_key.key.clone();
     let backend = Backend { runner_key: Some(key.clone()), ..session.backend() };
     let server = Server::bind(backend.clone(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;
     // Before any warning, so that it is the first line where all is well.
     show::note(&format!("listening on {url}"));
+    server_key.tell_replaced();
     tell_unsound(session);
     session.store.rescue_when_lost(session.project.command_context()?);
     let keeper = CatalogKeeper::start(session.engine.clone());
@@ -94,6 +97,9 @@ async fn run_agents(
     tokio::pin!(stop);
     let file = &session.project.file;
     let is_idle = file.runner.is_idle() && file.checks.is_empty();
+    if is_idle && !serve.no_runner && std::io::stderr().is_terminal() {
+        show::note(NO_EXECUTOR);
+    }
     if serve.no_runner || is_idle {
         return stop.await;
     }
@@ -102,7 +108,16 @@ async fn run_agents(
         () = &mut stop => return,
     };
     match opened {
-        Ok(runner) => runner.run(RunnerMode::Forever, stop).await,
+        Ok(runner) => match runner.run(RunnerMode::Forever, &mut stop).await {
+            Ok(()) => {}
+            Err(failure) => {
+                show::note(&format!(
+                    "{} no more agents are run: {failure}",
+                    show::warn("careful:")
+                ));
+                stop.await;
+            }
+        },
         Err(failure) => {
             show::note(&format!("{} no agents are run: {failure}", show::warn("careful:")));
             stop.await;

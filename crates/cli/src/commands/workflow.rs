@@ -9,6 +9,7 @@ use std::path::Path;
 
 use baton_api::WorkflowDocument;
 use baton_core::document::Node;
+use baton_core::names::CheckName;
 use baton_core::workflow::Workflow;
 use baton_engine::Entry;
 use baton_files::FileMode;
@@ -106,7 +107,8 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
 
 fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     let (name, source) = source_of(project, name)?;
-    let workflow = project.load().check(&name, &source)?;
+    let files = project.load();
+    let workflow = files.check(&name, &source)?;
     match cli.format() {
         OutputFormat::Json => {
             let sound = [
@@ -130,6 +132,15 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     }
     for note in show::refused_rejects(&workflow) {
         show::note(&note);
+    }
+    let checks: Vec<CheckName> = project.file.checks.iter().map(|it| it.name.clone()).collect();
+    for note in workflow_file::checks::posted_checks(&workflow, &checks) {
+        show::note(&note);
+    }
+    if let Some(Failure::File { file, problems }) = project.unknown_agents(&files) {
+        for problem in problems {
+            show::note(&format!("{}: {problem}", show::visible(&file)));
+        }
     }
     for step in workflow.steps_without_a_no() {
         show::note(&format!(

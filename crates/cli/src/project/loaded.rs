@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use baton_core::names::WorkflowName;
+use baton_core::names::{CheckName, WorkflowName};
 use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_engine::{Catalog, Entry, LeftOutFile};
@@ -20,11 +20,14 @@ use super::source::{self, SourceFile};
 use crate::failure::Failure;
 use crate::show;
 
+#[derive(Default)]
 pub(crate) struct LoadedFiles {
     /// Each with where its file is.
     pub(crate) agents: Vec<(String, AgentFile)>,
     pub(crate) workflows: Vec<LoadedWorkflow>,
     pub(crate) left_out: Vec<BadFile>,
+    /// The checks that the project has commands for.
+    checks: Vec<CheckName>,
 }
 
 pub(crate) struct LoadedWorkflow {
@@ -93,7 +96,20 @@ impl LoadedFiles {
                 }
             }
         }
-        Self { agents, workflows, left_out }
+        Self { agents, workflows, left_out, checks: Vec::new() }
+    }
+
+    /// With the checks of `baton.toml`, so that a slip of one is found.
+    pub(super) fn with_checks(mut self, file: &ProjectFile) -> Self {
+        self.checks = file.checks.iter().map(|it| it.name.clone()).collect();
+        self
+    }
+
+    /// Every agent that there is a file for, sound or not.
+    pub(crate) fn agent_names(&self) -> Vec<&str> {
+        let bad = self.left_out.iter().filter(|it| it.role == FileRole::Agent);
+        let sound = self.agents.iter().map(|(_, it)| it.agent.id.as_str());
+        sound.chain(bad.map(|it| it.name.as_str())).collect()
     }
 
     /// Without the files that changed while they were read, by their paths.
@@ -163,7 +179,7 @@ impl LoadedFiles {
             .map(|it| (it.name.clone(), it.summary().to_string()))
             .collect();
         let known = KnownAgents { agents: &self.agents, unread: &unread };
-        let checked = workflow_file::parse_for(name, source.text()?, &known);
+        let checked = workflow_file::parse_for(name, source.text()?, &known, &self.checks);
         parsed(Path::new(&source.origin), checked)
     }
 

@@ -77,7 +77,7 @@ impl CatalogSource for WatchedFiles {
             return None;
         }
         (self.rest)();
-        let empty = LoadedFiles { agents: Vec::new(), workflows: Vec::new(), left_out: Vec::new() };
+        let empty = LoadedFiles::default();
         let before = std::mem::replace(&mut seen.files, empty);
         let files = LoadedFiles::of(&self.dir);
         let project = project_file_in(&self.dir);

@@ -64,7 +64,9 @@ fn whereabouts_of_trunk(run: &RunDocument) -> String {
         BatonPlace::Offered => format!("offered to {agent} with {label}{stale}"),
         BatonPlace::Held => format!("held by {agent} with {label}{stale}"),
         BatonPlace::Parked if run.parked_on == Some(Wait::Timer.into()) => {
-            format!("soon offered to {agent} again with {label}")
+            let when =
+                run.held_back_until.map(|it| format!(" at {}", TimeFormat::local().show(it)));
+            format!("offered to {agent} again with {label}{}", when.unwrap_or(" soon".to_owned()))
         }
         BatonPlace::Parked if run.parked_on == Some(Wait::Checks.into()) => {
             format!("waits for its checks with {label}")

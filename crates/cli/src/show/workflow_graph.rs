@@ -3,7 +3,7 @@
 use baton_core::document::Node;
 use baton_core::gate::GateEdge;
 use baton_core::names::StepId;
-use baton_core::workflow::{RejectRule, Workflow};
+use baton_core::workflow::{Edge, RejectRule, Workflow};
 
 use super::table;
 
@@ -33,8 +33,9 @@ pub(crate) fn graph_json(workflow: &Workflow) -> [(&'static str, Node); 2] {
     let graph = workflow.graph();
     let texts = |items: Vec<&str>| Node::List(items.into_iter().map(Node::text).collect());
     let behind = workflow.steps.iter().map(|step| {
-        let named =
-            |gates: Vec<&GateEdge>| texts(gates.into_iter().map(|it| name(workflow, it)).collect());
+        let named = |gates: Vec<&GateEdge>| {
+            Node::List(gates.into_iter().map(|it| Node::text(name(workflow, it))).collect())
+        };
         let mut members = vec![
             ("step", Node::text(step.id.as_str())),
             ("behind", named(graph.gates_before(&step.id))),
@@ -89,7 +90,7 @@ pub(crate) fn refused_rejects(workflow: &Workflow) -> Vec<String> {
 /// The gates that are on every path, and the sets of which every path crosses one.
 fn behind(workflow: &Workflow, all: &[&GateEdge], sets: &[Vec<&GateEdge>]) -> String {
     let sets = sets.iter().map(|it| format!("one of ({})", names(workflow, it)));
-    let all = all.iter().map(|it| name(workflow, it).to_owned());
+    let all = all.iter().map(|it| name(workflow, it));
     all.chain(sets).collect::<Vec<_>>().join(", ")
 }
 
@@ -97,9 +98,9 @@ fn names(workflow: &Workflow, gates: &[&GateEdge]) -> String {
     gates.iter().map(|it| name(workflow, it)).collect::<Vec<_>>().join(", ")
 }
 
-fn name<'a>(workflow: &'a Workflow, gate: &GateEdge) -> &'a str {
+fn name(workflow: &Workflow, gate: &GateEdge) -> String {
     let edge = workflow.edge_between(&gate.from, &gate.to, gate.on);
-    edge.and_then(|it| it.gate.as_ref()).map_or("", |it| it.name.as_str())
+    edge.and_then(Edge::hold_name).unwrap_or_default()
 }
 
 fn ids(steps: &[StepId]) -> Vec<&str> {

@@ -191,7 +191,7 @@ fn playing(mut command: Command) -> (Playing, std::io::Lines<BufReader<ChildStdo
 }
 
 #[test]
-fn a_demo_that_is_stop_signal_leaves_no_process_behind() {
+fn a_demo_that_is_interrupted_leaves_no_process_behind_and_exits_with_130() {
     let stage = Stage::new();
     let (mut child, mut lines) = playing(stage.command(&["--yes", "--pace", "300"]));
     let page = until_line(&mut lines, "the page");
@@ -207,7 +207,7 @@ fn a_demo_that_is_stop_signal_leaves_no_process_behind() {
     assert!(killed.success());
     until_line(&mut lines, "everything is still there");
     lines.for_each(drop);
-    assert_eq!(child.0.wait().unwrap().code(), Some(0));
+    assert_eq!(child.0.wait().unwrap().code(), Some(130));
     stage.until_no_process_is_left();
     let verified = stage.run(env!("CARGO_BIN_EXE_baton"), &["verify"]);
     assert!(verified.contains("every chain is whole"), "{verified}");

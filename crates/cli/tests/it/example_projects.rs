@@ -104,3 +104,83 @@ fn reviewers_work_at_once_and_the_reviewer_gets_what_all_have_found() {
     }
     project.ok(&["verify"]);
 }
+
+#[test]
+fn every_receiver_of_a_fan_out_is_named_and_may_be_named() {
+    let project = example("issue-to-merge-parallel");
+    project.ok(&["story", "import", "stories.yaml"]);
+    project.ok(&[
+        "run",
+        "start",
+        "acme/shop#42",
+        "--at",
+        "implement",
+        "--reason",
+        "it is ready",
+        "--mode",
+        "supervised",
+    ]);
+    project.ok(&["handoff", "accept", "1"]);
+    let prompt = project.ok(&["prompt", "acme/shop#42"]);
+    for words in [
+        "hand it to `reviewer-security` (for `review-security`) and `reviewer-quality` (for \
+         `review-quality`) at once",
+        "Each of them gets this same package; `reviewer-agent` goes on at `review` when all of them \
+         have brought it there.",
+        "--to reviewer-security,reviewer-quality",
+    ] {
+        assert!(prompt.contains(words), "{words}: {prompt}");
+    }
+    let complete = |to: &str| {
+        let payload = r#"{"pr_number": 456, "summary": "Built the cart, 3 files"}"#;
+        let words = ["handoff", "complete", "1", "--payload", payload, "--profile", "lenient"];
+        project.run(&words.into_iter().chain(["--to", to]).collect::<Vec<_>>())
+    };
+    let refused = complete("reviewer-security,closer-agent");
+    assert_eq!(refused.code, 1, "{refused:?}");
+    let known = "on success it goes to `reviewer-security`, `reviewer-quality` at once";
+    assert!(refused.stderr.contains(known), "{refused:?}");
+    let done = complete("reviewer-quality,reviewer-security");
+    assert_eq!(done.code, 0, "{done:?}");
+    // A person looks at it first, and is told who would get it.
+    let inbox = project.ok(&["inbox"]);
+    for words in
+        ["goes to reviewer-security, for the step review-security", "goes to reviewer-quality"]
+    {
+        assert!(inbox.contains(words), "{words}: {inbox}");
+    }
+    project.ok(&["approve", "2"]);
+    let run = project.json(&["run", "show", "acme/shop#42"]);
+    assert_eq!(run["currentAgents"], serde_json::json!(["reviewer-security", "reviewer-quality"]));
+}
+
+#[test]
+fn slips_in_the_names_of_checks_and_agents_are_found_at_their_lines() {
+    let project = example("story-pipeline");
+    project.ok(&["workflow", "eject", "story-pipeline"]);
+    let file = project.path().join(".baton/workflows/story-pipeline.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let old = "{ to: review,";
+    assert!(text.contains(old), "{text}");
+    let with = |checks: &str| text.replacen(old, &format!("{{ to: review, checks: [{checks}],"), 1);
+    let settings = "[checks.tests]\nrun = [\"true\"]\n\n[executors.one]\nkind = \"command\"\nrun = [\"true\"]\n\n\
+                    [agents.implementor]\nexecutors = [\"one\"]\n";
+    std::fs::write(project.path().join(".baton/baton.toml"), settings).unwrap();
+    std::fs::write(&file, with("tets")).unwrap();
+    let slip = project.run(&["workflow", "check", "story-pipeline"]);
+    assert_eq!(slip.code, 1, "{slip:?}");
+    assert!(slip.stderr.contains("did you mean `tests`?"), "{slip:?}");
+    let ill = project.run(&["doctor"]);
+    assert_eq!(ill.code, 1, "{ill:?}");
+    let said = format!("{}{}", ill.stdout, ill.stderr);
+    for words in ["did you mean `tests`?", "line 8", "did you mean `implementer`?"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    std::fs::write(&file, with("tests, ci")).unwrap();
+    let noted = project.run(&["workflow", "check", "story-pipeline"]);
+    assert_eq!(noted.code, 0, "{noted:?}");
+    for words in ["`ci` has no command in baton.toml", "did you mean `implementer`?"] {
+        assert!(noted.stderr.contains(words), "{words}: {noted:?}");
+    }
+    assert!(noted.stdout.contains("checks: tests, ci"), "{noted:?}");
+}

@@ -10,6 +10,7 @@ mod completions;
 mod damaged_texts;
 mod demo;
 mod descriptors;
+mod do_work;
 mod documents;
 mod example_projects;
 mod files;

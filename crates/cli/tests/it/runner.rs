@@ -1,11 +1,14 @@
 //! Agents that really run: programs of all kinds pass the baton in real git worktrees.
 
+mod acp;
 mod agents;
+mod attacks;
 mod checks;
 mod claimed;
 mod killed;
 mod pipeline_run;
 mod programs;
+mod repositories;
 mod scripted;
 mod trouble;
 mod trusted;
@@ -26,6 +29,8 @@ use crate::serve::Served;
 pub(crate) struct Workshop {
     pub(crate) project: Project,
     state: tempfile::TempDir,
+    /// Where the project is, if it was moved.
+    at: Option<PathBuf>,
 }
 
 /// The one program of all agents: it does its work, and hands on in the way of its first argument.
@@ -34,7 +39,8 @@ const AGENT: &str = include_str!("runner/agent.sh");
 impl Workshop {
     /// With agents that hand on in this way, and more settings.
     pub(crate) fn new(way: &str, settings: &str) -> Self {
-        let workshop = Self { project: Project::new(), state: tempfile::tempdir().unwrap() };
+        let workshop =
+            Self { project: Project::new(), state: tempfile::tempdir().unwrap(), at: None };
         workshop.git(&["init", "-q", "-b", "main", "."]);
         workshop.write_packages();
         workshop.write("tools/agent.sh", AGENT);
@@ -45,7 +51,7 @@ impl Workshop {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.project.path()
+        self.at.as_deref().unwrap_or(self.project.path())
     }
 
     pub(crate) fn configure(&self, way: &str, settings: &str) {
@@ -137,6 +143,7 @@ impl Workshop {
     /// The program, with what this user trusts, and findable by agents.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.project.command(args);
+        command.current_dir(self.path());
         let baton = PathBuf::from(env!("CARGO_BIN_EXE_baton"));
         let path = std::env::var("PATH").unwrap();
         command.env("PATH", format!("{}:{path}", baton.parent().unwrap().display()));

@@ -127,6 +127,8 @@ fn next(
 ) -> Result<Next, Refusal> {
     let caller = draft.run.caller_of(row).cloned();
     match (&answer.answer, gate.kind, gate.cause) {
+        // The program that waits for it reads the answer.
+        (_, _, GateCause::Permission) => Ok(Next::Noted),
         (Answer::Approve, GateKind::Advisory, _) => Ok(Next::Noted),
         (Answer::Reject, GateKind::Advisory, _) => {
             Ok(gate.beside.map_or(Next::Noted, Next::Object))
@@ -177,7 +179,7 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     let forward = gate.forward.clone();
     match (caller, &worker.place) {
         // On its way into the step that it had come to too often.
-        (None, _) if matches!(gate.cause, GateCause::Entries | GateCause::RunLimit) => {
+        (None, _) if is_on_its_way(gate) => {
             let from = gate.sender.as_ref().unwrap_or(&gate.asker).clone();
             let kind = if from == gate.asker { Kind::Return } else { Kind::Sequential };
             let has_lost_lease = gate.has_lost_lease;
@@ -202,6 +204,12 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
             ..Offer::new(gate.asker.clone(), worker, gate.given)
         },
     }
+}
+
+/// Whether a limit stopped the work before it came to its step.
+fn is_on_its_way(gate: &Gate) -> bool {
+    let is_limit = matches!(gate.cause, GateCause::Entries | GateCause::RunLimit);
+    is_limit || (gate.cause == GateCause::Budget && !gate.is_stuck())
 }
 
 /// The asker's success edge, when the work is accepted as it is.
@@ -420,7 +428,7 @@ fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
         return if is_over { 0 } else { draft.workflow().rounds_of(&edge.from, &edge.to) };
     }
     let goes_on = matches!(answer, Answer::Continue | Answer::HandTo(_) | Answer::Accept);
-    if gate.cause == GateCause::RunLimit {
+    if matches!(gate.cause, GateCause::RunLimit | GateCause::Budget) {
         return u32::from(goes_on);
     }
     let is_about_rounds =

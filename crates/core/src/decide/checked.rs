@@ -34,8 +34,7 @@ pub(super) fn is_needed(draft: &Draft<'_>, edge: &Edge, work: &Onward<'_>) -> bo
 pub(super) fn park(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     let evidence = draft.counting(work.evidence);
     let checks = checks_of(draft, edge);
-    let is_stopped = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
-    let doubt = work.doubt.as_ref().filter(|_| !is_stopped);
+    let doubt = work.doubt.as_ref().filter(|_| edge.stopping_gate().is_none());
     let is_doubted = doubt.is_some();
     let reason = match doubt {
         Some(Doubt::Words(words)) => Some(draft.keep(words)),

@@ -388,7 +388,7 @@ fn blocked_work_that_names_a_receiver_is_routed_all_the_same() {
     let Command::Complete(done) = complete(2, Outcome::Blocked, blocked("security_concern")) else {
         unreachable!()
     };
-    let to = Some(agent("reviewer"));
+    let to = Some(agent("reviewer").into());
     let decision = tester.does(&Command::Complete(Complete { to, ..done }));
     assert_eq!(tester.run.current_agent(), Some(&agent("security-check")));
     assert_eq!(decision.done.warnings[0].rule, "routed_by_outcome");

@@ -53,7 +53,7 @@ fn finish(document: Node, to: Option<&str>, profile: Profile) -> Command {
     let Command::Complete(command) = complete(1, Outcome::Success, document) else {
         unreachable!()
     };
-    let to = to.map(|it| AgentId::parse(it).unwrap());
+    let to = to.map(|it| AgentId::parse(it).unwrap().into());
     Command::Complete(Complete { to, profile, ..command })
 }
 

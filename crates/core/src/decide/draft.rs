@@ -8,7 +8,7 @@ use super::{DecisionContext, Effects};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, HandoffEvent, evolve};
 use crate::evidence::{Evidence, PACKAGE_CHECK};
-use crate::gate::{Gate, GateEdge, GateKind};
+use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::names::{AgentId, CheckName, FreeText, StepId};
 use crate::outcome::Outcome;
 use crate::package::Package;
@@ -200,7 +200,14 @@ impl<'a> Draft<'a> {
 
     /// Closes advisory gates whose work has ended.
     pub(super) fn end_advice(&mut self) {
-        let is_over = |gate: &Gate| gate.beside.is_some_and(|it| self.run.handoff(it).is_none());
+        let is_over = |gate: &Gate| {
+            let Some(beside) = gate.beside else { return false };
+            match self.run.handoff(beside) {
+                None => true,
+                // Without its holder there is no program that waits.
+                Some(it) => gate.cause == GateCause::Permission && it.state != State::Accepted,
+            }
+        };
         let over: Vec<HandoffNo> = (self.run.gates())
             .filter(|(_, gate)| gate.kind == GateKind::Advisory && is_over(gate))
             .map(|(row, _)| row.no)

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::{Decision, DecisionContext, First, IdSource, RunStart, decide, start};
+use super::{AgentBudget, Decision, DecisionContext, First, IdSource, RunStart, decide, start};
 use crate::agent::Agent;
+use crate::budget::Budget;
 use crate::command::{
     Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease, Record, Reject,
     Release, Reply, Way,
@@ -64,6 +65,7 @@ pub(super) struct Tester {
     pub(super) files: BTreeMap<String, FileFact>,
     /// The checks that the project has commands for.
     pub(super) checks: Vec<CheckName>,
+    pub(super) budgets: Vec<AgentBudget>,
     log: Vec<(Event, Timestamp)>,
     contents: Vec<Content>,
 }
@@ -91,6 +93,7 @@ impl Tester {
             story: StoryKey::parse("s1").unwrap(),
             owner: Principal::parse("ada").unwrap(),
             mode: Mode::Autonomous,
+            budget: Budget::default(),
             first,
         };
         let lint = Settings::default();
@@ -104,6 +107,7 @@ impl Tester {
             at: None,
             files: None,
             checks: &[],
+            budgets: &[],
             implied: &[],
         };
         let decision = start(&start_command, ground)?;
@@ -120,6 +124,7 @@ impl Tester {
             implied: Vec::new(),
             files: BTreeMap::new(),
             checks: Vec::new(),
+            budgets: Vec::new(),
             log,
             contents,
         })
@@ -171,6 +176,7 @@ impl Tester {
             at: None,
             files: Some(&self.files),
             checks: &self.checks,
+            budgets: &self.budgets,
             implied: &self.implied,
             workflow: &self.workflow,
             agents: &self.agents,

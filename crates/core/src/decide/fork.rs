@@ -39,6 +39,8 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
         Command::ClaimChecks(it) => of_handoff(it.handoff),
         Command::ReportChecks(it) => of_handoff(it.handoff),
         Command::LoseLease(it) => of_handoff(it.handoff),
+        Command::AskPermission(it) => of_handoff(it.handoff),
+        Command::WithdrawPermission { gate } => of_handoff(*gate),
         Command::Cancel { handoff, .. }
         | Command::TimeOut { handoff, .. }
         | Command::MarkStale { handoff }
@@ -64,6 +66,7 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
         Command::CleanUp { .. }
         | Command::Signal(_)
         | Command::Post { .. }
+        | Command::RecordUsage(_)
         | Command::Pause { .. }
         | Command::Resume
         | Command::CancelRun { .. }
@@ -203,6 +206,19 @@ pub(super) fn in_own_branch(draft: &Draft<'_>, it: Offer) -> Offer {
 
 fn agents_at(draft: &Draft<'_>, step: &StepId) -> Vec<AgentId> {
     draft.workflow().agents_at(&Place::Step(step.clone()))
+}
+
+/// The receivers of a fan-out, in the order of its branches, where the sender names one of them.
+pub(super) fn receivers(
+    draft: &Draft<'_>,
+    fan_out: &FanOut,
+    sender: &Party,
+    named: &AgentId,
+) -> Vec<AgentId> {
+    let first = Place::Step(fan_out.branches[0].clone());
+    let to = Party { agent: named.clone(), place: first };
+    let offer = Offer::new(sender.clone(), to, None);
+    fan_out.branches.iter().map(|it| first_party(draft, it, &offer).agent).collect()
 }
 
 /// The receiver at the first step of a branch: the one that the sender named, else one of the

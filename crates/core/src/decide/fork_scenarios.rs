@@ -1,7 +1,7 @@
 //! Fan-out and join as stories: branches go their own ways, and meet again.
 
 use super::fixture::*;
-use crate::command::Way;
+use crate::command::{Command, Complete, Receivers, Way};
 use crate::gate::{Answer, GateKind};
 use crate::names::{AgentId, StepId};
 use crate::outcome::Outcome;
@@ -384,4 +384,62 @@ fn agents_of_first_steps_are_told_apart() {
     assert_eq!(agents, [agent("implementer"), agent("documenter"), agent("estimation")]);
     let place = Place::Step(StepId::parse("write").unwrap());
     assert!(tester.workflow.steps[0].edges[0].leads_to(&place));
+}
+
+fn hands_to(tester: &Tester, outcome: Outcome, to: &[&str]) -> Command {
+    let no = tester.run.current().unwrap().no.0;
+    let Command::Complete(done) = complete(no, outcome, plan()) else { unreachable!() };
+    let to = Receivers::of(to.iter().map(|it| agent(it)));
+    Command::Complete(Complete { to, ..done })
+}
+
+#[test]
+fn a_sender_may_name_all_receivers_of_a_fan_out_in_any_order() {
+    for to in
+        [["implementer", "documenter", "estimation"], ["estimation", "implementer", "documenter"]]
+    {
+        let first = create("orchestrator", "analyst", story());
+        let mut tester = Tester::begun_in(fanned(JoinNeed::All), &first).unwrap();
+        tester.does(&hands_to(&tester, Outcome::Success, &to));
+        assert_eq!(agents_of(&tester), ["implementer", "documenter", "estimation"]);
+    }
+}
+
+#[test]
+fn a_list_that_is_not_the_fan_outs_is_refused_with_the_one_that_is() {
+    let first = create("orchestrator", "analyst", story());
+    let mut tester = Tester::begun_in(fanned(JoinNeed::All), &first).unwrap();
+    let (all, one) = (
+        "on success it goes to `implementer`, `documenter`, `estimation` at once",
+        "`analyze` hands to one receiver on failure",
+    );
+    for (outcome, to, known) in [
+        (Outcome::Success, ["implementer", "documenter"].as_slice(), all),
+        (Outcome::Success, &["implementer", "documenter", "reviewer"], all),
+        (Outcome::Success, &["implementer", "implementer", "estimation"], all),
+        (Outcome::Success, &["implementer", "documenter", "estimation", "reviewer"], all),
+        (Outcome::Failure, &["implementer", "documenter", "estimation"], one),
+    ] {
+        let refusal = tester.tries(&hands_to(&tester, outcome, to)).unwrap_err();
+        let named: Vec<String> = to.iter().map(|it| format!("`{it}`")).collect();
+        assert_eq!(
+            refusal.to_string(),
+            format!(
+                "`analyze` does not hand to {} together: {known}; name all of them, one of them, \
+                 or leave the receiver out",
+                named.join(", ")
+            )
+        );
+        assert_eq!(refusal.code(), "not_an_edge");
+    }
+    // Inside a branch, and where a step has one receiver, a list is none.
+    tester.does(&hands_to(&tester, Outcome::Success, &[]));
+    tester.rejects(3, "not so");
+    let back = tester.run.handoffs.iter().find(|it| it.to.agent.as_str() == "analyst").unwrap().no;
+    let Command::Complete(done) = complete(back.0, Outcome::Success, plan()) else {
+        unreachable!()
+    };
+    let to = Receivers::of(["implementer", "documenter", "estimation"].map(agent));
+    let again = Command::Complete(Complete { to, ..done });
+    assert_eq!(tester.would(&again).unwrap_err().code(), "not_an_edge");
 }

@@ -71,7 +71,13 @@ pub(super) fn gate_when_stuck(
         given: handoff.package,
         sender: Some(sender.clone()),
         has_lost_lease: handoff.has_lost_lease
-            || matches!(cause, GateCause::LostLease | GateCause::Stalled | GateCause::NoProgress),
+            || matches!(
+                cause,
+                GateCause::LostLease
+                    | GateCause::Stalled
+                    | GateCause::NoProgress
+                    | GateCause::Budget
+            ),
         ..gate_between(
             cause,
             handoff.to.clone(),
@@ -109,6 +115,7 @@ pub(super) fn gate_between(
         evidence: Vec::new(),
         warnings: Vec::new(),
         limit: None,
+        budget: None,
     }
 }
 
@@ -159,7 +166,13 @@ pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> Ha
 pub(super) fn through_gate(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     let on = work.offer.on.or(Some(edge.on));
     let work = Onward { offer: Offer { on, ..work.offer }, ..work };
-    let is_stopped = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
+    let is_stopped = edge.stopping_gate().is_some();
+    if draft.run.has_checks && edge.holds() && !is_stopped {
+        let GateEdge { from, to, on } = edge_of(&work.from, edge);
+        let (evidence, branch) = (work.evidence.to_vec(), draft.branch);
+        let edge = EdgeKey { from, to };
+        draft.emit(GateEvent::Passed { edge, evidence, on: Some(on), branch });
+    }
     if let (Some(doubt), false) = (&work.doubt, is_stopped) {
         let reason = match doubt {
             Doubt::Words(words) => Some(draft.keep(words)),

@@ -230,7 +230,7 @@ fn check_ways(from: &str, tester: &Tester, expected: Expect) {
 #[test]
 fn a_complete_is_no_delegation() {
     let Command::Complete(done) = complete(2, Outcome::Success, nothing()) else { unreachable!() };
-    let to_helper = Command::Complete(Complete { to: Some(agent("helper")), ..done });
+    let to_helper = Command::Complete(Complete { to: Some(agent("helper").into()), ..done });
     check_refused(
         &mut in_state(State::Accepted),
         &to_helper,

@@ -8,6 +8,7 @@ use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::limit;
 use super::offer::{Offer, offer};
+use super::usage;
 use crate::command::{LoseLease, Release};
 use crate::content::ContentId;
 use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
@@ -114,8 +115,18 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
         return Ok(());
     }
     lose_step(draft, &handoff);
+    if let Some(budget) = usage::reached(draft, &handoff.to.agent, &handoff.to.place) {
+        draft.done.handoff = Some(match &handoff.detour {
+            Some(detour) => detour::ask_a_person(draft, detour, Some(lost), no),
+            None => {
+                let gate = gate_when_stuck(GateCause::Budget, &handoff, handoff.package, None);
+                open_gate(draft, Gate { budget: Some(budget), ..gate }, Some(no))
+            }
+        });
+        return Ok(());
+    }
     let is_last = handoff.attempt > draft.workflow().retries_at(&handoff.to.place);
-    let is_last = is_last && retry_at.is_none();
+    let is_last = lose.asks || (is_last && retry_at.is_none());
     // The same again is no progress, and the next attempt would print it too.
     let is_same = output.is_some() && handoff.lost_output == output && retry_at.is_none();
     if let (true, Some(detour)) = (is_last || is_same, &handoff.detour) {

@@ -4,6 +4,7 @@
 use super::draft::Draft;
 use super::gate::gate_between;
 use super::offer::Offer;
+use super::usage;
 use crate::content::ContentId;
 use crate::event::StepEntry;
 use crate::gate::{Answer, Gate, GateCause, ReachedLimit};
@@ -45,8 +46,10 @@ fn found(package: Option<&Package>) -> Option<Hash> {
 pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     let entry = offer.entry?;
     let step = offer.to.place.as_step()?;
+    let budget = usage::reached(draft, &offer.to.agent, &offer.to.place);
     let (cause, limit) = match entries_reached(draft, step) {
         Some(limit) => (GateCause::Entries, Some(limit)),
+        None if budget.is_some() => (GateCause::Budget, None),
         None => match run_handoffs_reached(draft) {
             Some(limit) => (GateCause::RunLimit, Some(limit)),
             None if has_run_too_long(draft) => (GateCause::RunLimit, None),
@@ -54,6 +57,7 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
             None => return None,
         },
     };
+    let budget = budget.filter(|_| cause == GateCause::Budget);
     // What several branches brought is the work of the party that fanned it out.
     let sender = offer.reject_to.as_ref().unwrap_or(&offer.from);
     let (asker, package) = match entry {
@@ -69,6 +73,7 @@ pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
         has_lost_lease: offer.has_lost_lease,
         warnings: offer.warning_words(),
         limit,
+        budget,
         ..gate_between(cause, asker, offer.to.clone(), package, offer.reason, &offer.forward)
     })
 }
@@ -154,7 +159,8 @@ pub(super) fn releases_reached(draft: &Draft<'_>, held: &Handoff) -> Option<Reac
 /// The steps that are counted anew once a person has answered `gate`: the one that the gate is on,
 /// or that the gate's edge leads to; at a limit also those that go round with it.
 pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<StepId> {
-    if *answer == Answer::Abort {
+    // A permission decides about a tool, not about the work.
+    if *answer == Answer::Abort || gate.cause == GateCause::Permission {
         return Vec::new();
     }
     let mut places = vec![&gate.worker.place];
@@ -172,13 +178,15 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
         | GateCause::Declared
         | GateCause::Checks
         | GateCause::RunLimit
+        | GateCause::Budget
         | GateCause::Stalled
         | GateCause::Confidence
         | GateCause::Escalation
         | GateCause::Questions
         | GateCause::LostLease
         | GateCause::Releases
-        | GateCause::Expired => false,
+        | GateCause::Expired
+        | GateCause::Permission => false,
     };
     if is_limit {
         places.extend([&gate.asker.place, &gate.forward.from, &gate.forward.to]);

@@ -200,7 +200,7 @@ fn an_error_that_may_pass_by_itself_is_tried_again_after_one_two_and_four_second
 
 fn says(outcome: Outcome, to: &str) -> Command {
     let Command::Complete(complete) = complete(1, outcome, plan()) else { unreachable!() };
-    Command::Complete(Complete { to: Some(agent(to)), ..complete })
+    Command::Complete(Complete { to: Some(agent(to).into()), ..complete })
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Which gates the work has passed; the invariant: it is never behind a gate it has not passed.
 //!
 //! Work may be at a step if the step can be reached from the start through the gates that the work
-//! has passed. So it is behind no blocking or automatic gate that every path crosses, and behind no
+//! has passed; an edge with checks is such a gate. So it is behind no blocking or automatic gate that every path crosses, and behind no
 //! set of gates of which every path crosses one. It comes there along the opened gate, by an
 //! operator's goto or start at a step, or by a person's answer that leads past it; the last two are
 //! recorded as waived.
+
+use std::borrow::Cow;
 
 use super::draft::Draft;
 use crate::content::ContentId;
@@ -15,22 +17,45 @@ use crate::names::{AgentId, Principal, StepId};
 use crate::refusal::Refusal;
 use crate::run::{Baton, Handoff, Kind, Run, RunStatus, State};
 use crate::shell::shell_word;
-use crate::workflow::{Place, Workflow};
+use crate::workflow::{Edge, Place, Workflow};
 
 /// A run that was stored before passed gates were recorded is assumed to have passed those before
 /// its current places: its events do not say, and it must not get stuck.
 pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
-    let graph = draft.workflow().graph();
-    if !graph.has_gates() || draft.passed().is_some() || draft.run.is_finished() {
+    if !has_gates(draft) || draft.passed().is_some() || draft.run.is_finished() {
         return;
     }
+    let graph = draft.workflow().graph();
     let mut gates: Vec<GateEdge> = Vec::new();
     for step in stands_at(&draft.run) {
-        let missing: Vec<GateEdge> = graph.missing(&step, &gates).into_iter().cloned().collect();
+        let passed = with_old_checks(draft, &gates);
+        let missing: Vec<GateEdge> = graph.missing(&step, &passed).into_iter().cloned().collect();
         gates.extend(missing);
     }
     let branch = draft.branch;
     draft.emit(GateEvent::Carried { gates, branch });
+}
+
+/// Whether there is anything that this run's work has to pass.
+fn has_gates(draft: &Draft<'_>) -> bool {
+    let graph = draft.workflow().graph();
+    graph.gates().len() > not_counted(draft).len()
+}
+
+/// The edges with checks, for a run that began before they counted.
+fn not_counted<'a>(draft: &Draft<'a>) -> &'a [GateEdge] {
+    match draft.run.has_checks {
+        true => &[],
+        false => draft.workflow().graph().checked_edges(),
+    }
+}
+
+fn with_old_checks<'a>(draft: &Draft<'_>, passed: &'a [GateEdge]) -> Cow<'a, [GateEdge]> {
+    let old = not_counted(draft);
+    if old.is_empty() {
+        return Cow::Borrowed(passed);
+    }
+    Cow::Owned(passed.iter().chain(old).cloned().collect())
 }
 
 fn stands_at(run: &Run) -> Vec<StepId> {
@@ -134,8 +159,7 @@ fn waive_gates(
 /// Invariant of every command: it must not leave work behind a gate that the work has not passed,
 /// nor end the run there.
 pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(), Refusal> {
-    let graph = draft.workflow().graph();
-    if !graph.has_gates() {
+    if !has_gates(draft) {
         return Ok(());
     }
     let is_work = |it: &&Handoff| it.kind != Kind::Question;
@@ -162,6 +186,7 @@ fn missing_in<'a>(draft: &Draft<'a>, branch: u16, place: &Place) -> Vec<&'a Gate
     let (Some(step), Some(passed)) = (place.as_step(), draft.run.passed_in(branch)) else {
         return Vec::new();
     };
+    let passed = &with_old_checks(draft, passed);
     let graph = draft.workflow().graph();
     match draft.run.fork.as_ref().filter(|it| branch != 0 && it.join == *step) {
         // On its way to the join, the work of a branch has only its own gates to pass.
@@ -174,8 +199,8 @@ fn missing_in<'a>(draft: &Draft<'a>, branch: u16, place: &Place) -> Vec<&'a Gate
 }
 
 fn missing_at_end<'a>(draft: &Draft<'a>) -> Vec<&'a GateEdge> {
-    let passed = draft.passed();
-    passed.map_or_else(Vec::new, |it| draft.workflow().graph().missing_at_end(it))
+    let Some(passed) = draft.passed() else { return Vec::new() };
+    draft.workflow().graph().missing_at_end(&with_old_checks(draft, passed))
 }
 
 fn behind_gate(draft: &Draft<'_>, place: &str, missing: &[&GateEdge]) -> Refusal {
@@ -193,7 +218,7 @@ fn behind_gate(draft: &Draft<'_>, place: &str, missing: &[&GateEdge]) -> Refusal
 /// `Budget approved` (estimation → implementation).
 fn in_words(workflow: &Workflow, gate: &GateEdge) -> String {
     let edge = workflow.edge_between(&gate.from, &gate.to, gate.on);
-    let name = edge.and_then(|it| it.gate.as_ref()).map_or("gate", |it| it.name.as_str());
+    let name = edge.and_then(Edge::hold_name).unwrap_or_else(|| "gate".to_owned());
     let to = match &gate.to {
         Place::Orchestrator => "complete".to_owned(),
         place @ (Place::Step(_) | Place::Human | Place::Delegate(_)) => place.to_string(),

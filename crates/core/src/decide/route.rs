@@ -1,5 +1,7 @@
 //! Where finished work goes: the outcome, the receiver and the sender's stated way pick the route.
 
+mod several;
+
 use super::detour;
 use super::draft::Draft;
 use super::edge::edge_to;
@@ -21,6 +23,8 @@ pub(super) struct FinishedWork<'a> {
     pub(super) package: &'a Package,
     pub(super) outcome: Option<Outcome>,
     pub(super) to: Option<&'a AgentId>,
+    /// More receivers, where the sender names all of a fan-out.
+    pub(super) others: &'a [AgentId],
     pub(super) way: Option<Way>,
     /// Only a create may delegate a part; a complete finishes the work.
     pub(super) may_be_part: bool,
@@ -88,6 +92,8 @@ pub(super) fn route<'a>(
     work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
     match (&handoff.to.place, draft.step_at(&handoff.to.place)) {
+        (_, Some(step)) if !work.others.is_empty() => several::route(draft, handoff, step, work),
+        (_, None) if !work.others.is_empty() => Err(several::not_a_fan_out(handoff, work)),
         (_, Some(step)) => at_step(draft, handoff, step, work),
         (Place::Delegate(_), None) => match (&handoff.detour, work.way) {
             (Some(_), Some(Way::Delegation)) | (None, _) => at_delegate(draft, handoff, work),
@@ -129,13 +135,7 @@ fn at_step<'a>(
         }
         (Some(Way::Sequential) | None, _) => {}
     }
-    // Work that needs a review or was skipped takes the success edge, unless the workflow has an
-    // edge of its own for it.
-    let edge_outcome = work.outcome.map(|it| {
-        let has_edge = step.edges_on(it).next().is_some();
-        let is_as_success = matches!(it, Outcome::NeedsReview | Outcome::Skipped) && !has_edge;
-        if is_as_success { Outcome::Success } else { it }
-    });
+    let edge_outcome = edge_outcome(step, work.outcome);
     if let Some(to) = work.to {
         if to.is_human() {
             return ask_a_person(workflow, step, &handoff.to.agent, work);
@@ -150,6 +150,16 @@ fn at_step<'a>(
         }
     }
     by_outcome(draft, step, handoff, edge_outcome, work)
+}
+
+/// Work that needs a review or was skipped takes the success edge, unless the workflow has an edge of
+/// its own for it.
+fn edge_outcome(step: &Step, outcome: Option<Outcome>) -> Option<Outcome> {
+    outcome.map(|it| {
+        let has_edge = step.edges_on(it).next().is_some();
+        let is_as_success = matches!(it, Outcome::NeedsReview | Outcome::Skipped) && !has_edge;
+        if is_as_success { Outcome::Success } else { it }
+    })
 }
 
 /// A blocked step's work goes where the outcome leads, whichever of the workflow's next agents the

@@ -14,7 +14,10 @@ use crate::workflow::Target;
 
 /// Work is often merged long after its run is complete.
 pub(super) fn comes_late(run: &Run, command: &Command) -> bool {
-    run.status == RunStatus::Completed && matches!(command, Command::Signal(_))
+    let is_signal = matches!(command, Command::Signal(_));
+    // An agent is still at work when its handoff ends the run, and when a person cancels it.
+    let is_usage = matches!(command, Command::RecordUsage(_));
+    is_usage || (is_signal && run.status == RunStatus::Completed)
 }
 
 pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refusal> {

@@ -142,6 +142,8 @@ fn gate_table() -> String {
     }
     let advisory = gate(GateCause::Declared, GateKind::Advisory);
     row("declared, advisory", "The work goes on; a person may object", &advisory);
+    let permission = gate(GateCause::Permission, GateKind::Advisory);
+    row(GateCause::Permission.name(), GateCause::Permission.sentence(), &permission);
     table
 }
 

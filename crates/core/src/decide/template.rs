@@ -37,6 +37,7 @@ pub fn template(
         package: &package,
         outcome: asked.outcome,
         to: asked.to,
+        others: &[],
         way: None,
         may_be_part: true,
         reason: None,

@@ -76,7 +76,8 @@ impl Run {
             CounterScope::Rounds(_)
             | CounterScope::Entries(_)
             | CounterScope::Blocks(_)
-            | CounterScope::WholeRun => true,
+            | CounterScope::WholeRun
+            | CounterScope::Budget(_) => true,
         });
     }
 
@@ -101,7 +102,8 @@ impl Run {
             CounterScope::Rounds(_)
             | CounterScope::Delegations(_)
             | CounterScope::Releases(_)
-            | CounterScope::WholeRun => true,
+            | CounterScope::WholeRun
+            | CounterScope::Budget(_) => true,
         });
     }
 
@@ -132,6 +134,11 @@ impl Run {
                 }
             }
             GateCause::RunLimit => self.counter_mut(0, CounterScope::WholeRun).n_extra += n_extra,
+            GateCause::Budget => {
+                if let Some(reached) = gate.budget {
+                    self.counter_mut(0, CounterScope::Budget(reached.of)).n_extra += n_extra;
+                }
+            }
             GateCause::Delegations => self.forget_delegations(self.branch_of(no)),
             GateCause::Entries
             | GateCause::Failure
@@ -146,7 +153,8 @@ impl Run {
             | GateCause::LostLease
             | GateCause::Releases
             | GateCause::Stalled
-            | GateCause::Expired => {}
+            | GateCause::Expired
+            | GateCause::Permission => {}
         }
     }
 }

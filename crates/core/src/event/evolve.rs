@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use super::{
     BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
-    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
+    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
 };
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
 use crate::evidence::{self, Evidence};
-use crate::gate::{Gate, GateEdge, GateKind};
+use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
     Baton, Blocker, Branch, CounterScope, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run,
     RunCast, RunId, RunStatus, State, Wait,
@@ -20,14 +20,23 @@ use crate::workflow::Place;
 pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
     let mut events = events.into_iter();
     let (first, at) = events.next()?;
-    let Event::Run(RunEvent::Started { story, workflow, pin, owner, start, has_gates, mode }) =
-        first
+    let Event::Run(RunEvent::Started {
+        story,
+        workflow,
+        pin,
+        owner,
+        start,
+        has_gates,
+        has_checks,
+        mode,
+        budget,
+    }) = first
     else {
         return None;
     };
     let run = Run::new(id, story, workflow, pin, owner, start, at);
-    let mut run = Run { mode, ..run };
-    run.record_gates(has_gates);
+    let mut run = Run { mode, budget, ..run };
+    run.record_gates(has_gates, has_checks);
     for (event, at) in events {
         evolve(&mut run, &event, at);
     }
@@ -73,6 +82,9 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Blocker(event) => run.on_blocker(event),
         Event::Message(MessageEvent::Posted { .. }) => {}
         Event::Branch(event) => run.on_branch(event),
+        Event::Usage(UsageEvent::Recorded { agent, step, usage, .. }) => {
+            run.spend(agent, step.as_ref(), *usage);
+        }
     }
 }
 
@@ -80,7 +92,9 @@ impl Run {
     fn on_run(&mut self, event: &RunEvent) {
         match event {
             // `replay` and `decide` create the run from it.
-            RunEvent::Started { has_gates, .. } => self.record_gates(*has_gates),
+            RunEvent::Started { has_gates, has_checks, .. } => {
+                self.record_gates(*has_gates, *has_checks);
+            }
             RunEvent::Adopted { by } => self.visit(&by.place),
             RunEvent::Paused { .. } => self.status = RunStatus::Paused,
             RunEvent::Resumed => self.status = RunStatus::Open,
@@ -277,7 +291,8 @@ impl Run {
         // An advisory gate on a lost attempt moves to the next attempt.
         if created.attempt > 1 {
             for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
-                if gate.beside.is_some() && gate.beside == created.follows {
+                let moves = gate.cause != GateCause::Permission;
+                if moves && gate.beside.is_some() && gate.beside == created.follows {
                     gate.beside = Some(handoff);
                 }
             }
@@ -387,6 +402,8 @@ impl Run {
         }
         let branch = self.branch_of(no);
         self.set_baton(branch, Baton::Parked { handoff: no, on: Wait::Checks });
+        // As before a gate: what an earlier package has passed, this one has not.
+        self.lose_gate(branch, &work.edge);
     }
 
     fn open_gate(&mut self, no: HandoffNo, gate: &Gate) {
@@ -397,6 +414,10 @@ impl Run {
             if let Some(edge) = &gate.edge {
                 self.lose_gate(branch, edge);
             }
+        }
+        // The program of the holder waits, and the work stays with it.
+        if let (GateCause::Permission, Some(handoff)) = (gate.cause, gate.beside) {
+            self.set_baton(self.branch_of(no), Baton::Held { handoff });
         }
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.gate = Some(gate.clone());

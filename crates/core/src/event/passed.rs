@@ -28,7 +28,8 @@ impl Run {
         }
     }
 
-    pub(super) fn record_gates(&mut self, has_gates: bool) {
+    pub(super) fn record_gates(&mut self, has_gates: bool, has_checks: bool) {
+        self.has_checks = has_checks;
         if let Some(branch) = self.branch_mut(0) {
             branch.passed = has_gates.then(Vec::new);
         }

@@ -1,6 +1,7 @@
 //! Events of a run as a whole: its course, and what an external system reports about its story.
 
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
+use crate::budget::Budget;
 use crate::content::ContentId;
 use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StoryKey, WorkflowName};
@@ -15,11 +16,17 @@ event_family! {
             pin: Hash,
             owner: Principal,
             start: Place,
-            /// The workflow has blocking or automatic gates; the run records which it has passed.
+            /// The workflow has gates that stop work; the run records which it has passed.
             #[serde(default, skip_serializing_if = "is_false")]
             has_gates: bool,
+            /// Edges with checks count as such gates; in runs that are older they do not.
+            #[serde(default, skip_serializing_if = "is_false")]
+            has_checks: bool,
             #[serde(default, skip_serializing_if = "Mode::is_autonomous")]
             mode: Mode,
+            /// In place of the workflow's.
+            #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+            budget: Budget,
         },
         /// An agent took up a baton that was not handed to it.
         "run.adopted" => Adopted { by: Party },

@@ -5,6 +5,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{EdgeKey, HandoffNo, Run, is_first_branch};
+use crate::budget::BudgetOwner;
 use crate::hash::Hash;
 use crate::names::{CommitId, StepId};
 
@@ -41,6 +42,8 @@ pub enum CounterScope {
     Releases(HandoffNo),
     /// The run as a whole: how often people have let it go on beyond its limits.
     WholeRun,
+    /// A budget: how often people have let the work go on beyond it.
+    Budget(BudgetOwner),
 }
 
 /// Rounds are stored as they were when nothing else was counted: a state written then stays as it
@@ -78,6 +81,7 @@ enum OtherScope {
     Blocks(StepId),
     Releases(HandoffNo),
     WholeRun,
+    Budget(BudgetOwner),
 }
 
 #[derive(Serialize)]
@@ -88,6 +92,7 @@ enum OtherScopeRef<'a> {
     Blocks(&'a StepId),
     Releases(HandoffNo),
     WholeRun,
+    Budget(&'a BudgetOwner),
 }
 
 impl From<StoredCounter> for RunCounter {
@@ -104,6 +109,7 @@ impl From<StoredCounter> for RunCounter {
                     OtherScope::Blocks(step) => CounterScope::Blocks(step),
                     OtherScope::Releases(handoff) => CounterScope::Releases(handoff),
                     OtherScope::WholeRun => CounterScope::WholeRun,
+                    OtherScope::Budget(of) => CounterScope::Budget(of),
                 };
                 Self { branch, scope, n, n_extra, findings, tree: None }
             }
@@ -120,6 +126,7 @@ impl Serialize for RunCounter {
             CounterScope::Blocks(step) => OtherScopeRef::Blocks(step),
             CounterScope::Releases(handoff) => OtherScopeRef::Releases(*handoff),
             CounterScope::WholeRun => OtherScopeRef::WholeRun,
+            CounterScope::Budget(of) => OtherScopeRef::Budget(of),
         };
         let mut row = serializer.serialize_struct("RunCounter", 5)?;
         if !is_first_branch(&self.branch) {
@@ -186,7 +193,8 @@ impl Run {
             | CounterScope::Delegations(_)
             | CounterScope::Blocks(_)
             | CounterScope::Releases(_)
-            | CounterScope::WholeRun => None,
+            | CounterScope::WholeRun
+            | CounterScope::Budget(_) => None,
         })
     }
 

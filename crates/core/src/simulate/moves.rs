@@ -3,15 +3,16 @@
 use super::dice::Dice;
 use super::{ScriptedMove, ScriptedOutcome, SimulatedWalk, Simulation, create};
 use crate::canonical;
-use crate::command::{Command, Complete, GateAnswer, Reject};
+use crate::command::{Command, Complete, GateAnswer, Record, Reject};
 use crate::contract::{Contract, Profile};
 use crate::document::{Node, Number};
+use crate::evidence::{Evidence, Verdict};
 use crate::gate::{AnswerKind, Gate, GateKind};
 use crate::lint::{Facts, Parties};
-use crate::names::{AgentId, FreeText, Principal, Reason};
+use crate::names::{AgentId, CheckName, FreeText, Principal, Reason};
 use crate::outcome::Outcome;
 use crate::package::{Format, Package};
-use crate::run::{Baton, Handoff, State};
+use crate::run::{Baton, Handoff, State, Wait};
 use crate::skeleton::{self, PackageRules};
 use crate::workflow::{Edge, Step, Target, Workflow};
 
@@ -20,6 +21,11 @@ const LEFT_ALONE: usize = 4;
 const ENDED: usize = 6;
 /// Of a hundred packages that say how sure their sender is, those that say too little.
 const UNSURE: usize = 10;
+/// Of a hundred checks, those that fail, and those that nobody runs.
+const FAILED: usize = 15;
+const NEVER_RUN: usize = 3;
+/// Of a hundred results that an automatic gate waits for, those before which a person answers.
+const ANSWERED_FIRST: usize = 25;
 
 /// A command, and how the path tells it.
 type Drawn = (Command, String);
@@ -36,10 +42,11 @@ pub(super) fn draw(dice: &mut Dice, walk: &SimulatedWalk<'_>) -> Option<Drawn> {
     let is_blocking = |gate: &Gate| gate.kind != GateKind::Advisory;
     let mut gates = walk.run.gates().filter(|(row, gate)| is_own(row) && is_blocking(gate));
     if let Some((row, gate)) = gates.next() {
-        return answer(dice, walk, row, gate);
+        return evidence(dice, walk, row, gate).or_else(|| answer(dice, walk, row, gate));
     }
     match (walk.run.baton_in(branch), walk.run.current_in(branch)) {
         (Baton::Loose { .. }, _) => Some(hand_in_again(walk)),
+        (Baton::Parked { on: Wait::Checks, .. }, Some(waiting)) => check(dice, waiting),
         (_, Some(current)) => {
             let asked = current.question.and_then(|it| walk.run.handoff(it));
             Some(match asked {
@@ -49,6 +56,54 @@ pub(super) fn draw(dice: &mut Dice, walk: &SimulatedWalk<'_>) -> Option<Drawn> {
         }
         (_, None) => None,
     }
+}
+
+/// A check of parked work passes or fails; sometimes no runner comes.
+fn check(dice: &mut Dice, waiting: &Handoff) -> Option<Drawn> {
+    if dice.below(100) < NEVER_RUN {
+        let line = "no runner came".to_owned();
+        return Some((Command::Wake { handoff: waiting.no }, line));
+    }
+    let verdict = match dice.below(100) < FAILED {
+        true => Verdict::Failed,
+        false => Verdict::Passed,
+    };
+    next_check(waiting).map(|it| record(waiting, it, verdict))
+}
+
+/// The first check of parked work whose result is not known yet.
+fn next_check(waiting: &Handoff) -> Option<&CheckName> {
+    not_seen(&waiting.checks.as_ref()?.checks, &waiting.evidence)
+}
+
+fn not_seen<'a>(checks: &'a [CheckName], evidence: &[Evidence]) -> Option<&'a CheckName> {
+    checks.iter().find(|it| !evidence.iter().any(|seen| seen.check == **it))
+}
+
+/// What an automatic gate waits for comes in, while no person has answered.
+fn evidence(
+    dice: &mut Dice,
+    walk: &SimulatedWalk<'_>,
+    row: &Handoff,
+    gate: &Gate,
+) -> Option<Drawn> {
+    let declared = gate.edge_in(walk.simulation.workflow)?.gate.as_ref()?;
+    let check = not_seen(&declared.checks, &gate.evidence)?;
+    let is_late = gate.kind != GateKind::Automatic || dice.below(100) < ANSWERED_FIRST;
+    (!is_late).then(|| record(row, check, Verdict::Passed))
+}
+
+fn record(waiting: &Handoff, check: &CheckName, verdict: Verdict) -> Drawn {
+    let line = format!("{check} {}", verdict.name());
+    let (handoff, check) = (waiting.no, check.clone());
+    (Command::Record(Record { handoff, check, verdict, detail: None }), line)
+}
+
+/// For a script: the next check of any work that waits for one passes.
+pub(super) fn pass_checks(walk: &SimulatedWalk<'_>) -> Option<Drawn> {
+    let waits = |it: &&Handoff| it.checks.is_some();
+    let waiting = walk.run.handoffs.iter().find(waits)?;
+    next_check(waiting).map(|it| record(waiting, it, Verdict::Passed))
 }
 
 fn answer(dice: &mut Dice, walk: &SimulatedWalk<'_>, row: &Handoff, gate: &Gate) -> Option<Drawn> {
@@ -157,7 +212,7 @@ fn ended(current: &Handoff, outcome: Outcome, to: Option<AgentId>, package: Pack
         by: None,
         outcome,
         package,
-        to,
+        to: to.map(Into::into),
         reason: None,
         fence: None,
         profile: Profile::Lenient,

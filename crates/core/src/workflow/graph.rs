@@ -1,7 +1,7 @@
 //! The workflow as a graph: which gates are before a step, and which steps form a cycle.
 //!
 //! Nodes are the start, the steps, the end, and one node for each edge that has a blocking or an
-//! automatic gate. That node turns "every path crosses this edge" into plain dominance.
+//! automatic gate, or checks: both are called gates here. That node turns "every path crosses this edge" into plain dominance.
 //!
 //! Work passes the gates of several branches before it comes to their join. So a join is not reached
 //! from its branches, but from copies of them that stand in a row (`fan.rs`): one path through the
@@ -26,8 +26,10 @@ use crate::workflow::{FanOut, Place, Target, Workflow};
 pub struct Graph {
     steps: BTreeMap<StepId, usize>,
     end: usize,
-    /// Blocking and automatic gates, in the order of the file.
+    /// Blocking and automatic gates, and edges with checks, in the order of the file.
     gates: Vec<GateEdge>,
+    /// The edges with checks that have no such gate.
+    checked: Vec<GateEdge>,
     /// The gate that each node is, if any, and the node that it is a copy of, else itself.
     gate_of: Vec<Option<usize>>,
     copy_of: Vec<usize>,
@@ -58,7 +60,9 @@ impl Graph {
             builder.add(from, edge);
         }
         builder.add_joins();
-        let fan::GraphBuilder { gates, gate_of, copy_of, successors, ways, arrivals, .. } = builder;
+        let fan::GraphBuilder {
+            gates, checked, gate_of, copy_of, successors, ways, arrivals, ..
+        } = builder;
         let idoms = immediate_dominators(&successors);
         let step = |node: usize| Some(workflow.steps.get(node.checked_sub(1)?)?.id.clone());
         let in_words = |nodes: Vec<usize>| nodes.into_iter().filter_map(step).collect();
@@ -68,6 +72,7 @@ impl Graph {
             steps,
             end,
             gates,
+            checked,
             gate_of,
             copy_of,
             successors,
@@ -85,9 +90,14 @@ impl Graph {
         self.branches.branch_of(step)
     }
 
-    /// Every blocking or automatic gate.
+    /// Every blocking or automatic gate, and every edge with checks.
     pub fn gates(&self) -> &[GateEdge] {
         &self.gates
+    }
+
+    /// Of these, the edges that have checks and no such gate.
+    pub fn checked_edges(&self) -> &[GateEdge] {
+        &self.checked
     }
 
     pub fn has_gates(&self) -> bool {

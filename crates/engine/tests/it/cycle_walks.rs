@@ -171,6 +171,7 @@ impl<'a> Walk<'a> {
             story: StoryKey::parse("a story").unwrap(),
             owner: Principal::parse("ada").unwrap(),
             mode: Mode::Autonomous,
+            budget: Default::default(),
             first: First::Handoff(moves::start(workflow)),
         };
         let ground = ground(workflow, agents, &clock);
@@ -321,6 +322,7 @@ fn ground<'a>(
     let (now, fresh) = (clock.now(), clock.as_fresh());
     DecisionContext {
         checks: &[],
+        budgets: &[],
         workflow,
         agents,
         now,

@@ -1,5 +1,5 @@
 //! Random walks that try to get past a gate with every command but those that may: a person's
-//! answer to the gate, goto, a start at a step, and the checks of an automatic one.
+//! answer to the gate, goto, a start at a step, and the checks of an automatic one or of an edge.
 //!
 //! They drive the rules directly: what the engine and the stores add is tested with the model.
 
@@ -16,7 +16,7 @@ use baton_core::decide::{self, Decision, DecisionContext, First, RunStart};
 use baton_core::event::Event;
 use baton_core::gate::{Answer, GateEdge, GateKind};
 use baton_core::lint::Settings;
-use baton_core::names::{AgentId, Principal, StepId, StoryKey};
+use baton_core::names::{AgentId, CheckName, Principal, StepId, StoryKey};
 use baton_core::refusal::Refusal;
 use baton_core::registry::Agents;
 use baton_core::run::{Kind, Run, RunId, RunStatus};
@@ -48,6 +48,8 @@ struct Met {
     n_gates_opened: u64,
     n_gates_passed: u64,
     n_gates_lost: u64,
+    n_checked: u64,
+    n_passed_by_checks: u64,
     n_completed: u64,
     n_joined: u64,
 }
@@ -58,6 +60,8 @@ struct Walk<'a> {
     workflow: &'a Workflow,
     agents: &'a Agents,
     clock: FixedClock,
+    /// Those that only a runner decides.
+    checks: Vec<CheckName>,
     shut: Shut,
     /// Where work may be while the shut gates are shut, the end among it as `None`.
     allowed: BTreeSet<Option<StepId>>,
@@ -90,6 +94,8 @@ fn walk(seeds: Range<u64>) {
     assert!(met.n_gates_opened > each, "{met:?}");
     assert!(met.n_gates_passed > each, "{met:?}");
     assert!(met.n_gates_lost > each / 10, "{met:?}");
+    assert!(met.n_checked > each, "{met:?}");
+    assert!(met.n_passed_by_checks > each / 10, "{met:?}");
     assert!(met.n_completed > each / 10, "{met:?}");
     assert!(met.n_joined > each / 10, "{met:?}");
 }
@@ -104,7 +110,12 @@ impl<'a> Walk<'a> {
         };
         let is_shut = |gate: &GateEdge| shut.holds(gate) && gates.contains(gate);
         let allowed = reachable(workflow, is_shut);
+        let checks = match dice.chance(50) {
+            true => vec![CheckName::parse("lint").unwrap()],
+            false => Vec::new(),
+        };
         Self {
+            checks,
             seed,
             dice,
             workflow,
@@ -133,6 +144,7 @@ impl<'a> Walk<'a> {
                     story: StoryKey::parse("a story").unwrap(),
                     owner: Principal::parse("ada").unwrap(),
                     mode: Mode::Autonomous,
+                    budget: Default::default(),
                     first: First::Handoff((**create).clone()),
                 };
                 decide::start(&start, self.ground())
@@ -158,6 +170,8 @@ impl<'a> Walk<'a> {
             match event.name() {
                 "gate.opened" => met.n_gates_opened += 1,
                 "gate.lost" => met.n_gates_lost += 1,
+                "gate.passed" => met.n_passed_by_checks += 1,
+                "checks.requested" => met.n_checked += 1,
                 _ => {}
             }
         }
@@ -198,7 +212,8 @@ impl<'a> Walk<'a> {
     fn ground(&self) -> DecisionContext<'_> {
         static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
         DecisionContext {
-            checks: &[],
+            checks: &self.checks,
+            budgets: &[],
             workflow: self.workflow,
             agents: self.agents,
             now: self.clock.now(),
@@ -227,16 +242,10 @@ impl<'a> Walk<'a> {
                 }
                 None => false,
             },
-            // The one check that never passes.
-            Command::Record(record) => match &self.shut {
-                Shut::All => record.check.as_str() == workflows::LAST_CHECK,
-                Shut::One(shut) => {
-                    let edge = self.workflow.edge_between(&shut.from, &shut.to, shut.on);
-                    let checks =
-                        edge.and_then(|it| it.gate.as_ref()).map_or(&[][..], |it| &it.checks);
-                    checks.last() == Some(&record.check)
-                }
-            },
+            Command::Record(record) => self.never_passes(&record.check),
+            Command::ReportChecks(report) => {
+                report.results.iter().any(|it| self.never_passes(&it.check))
+            }
             Command::Create(_)
             | Command::Accept(_)
             | Command::Reject(_)
@@ -250,9 +259,11 @@ impl<'a> Walk<'a> {
             | Command::Release(_)
             | Command::Signal(_)
             | Command::Post { .. }
+            | Command::RecordUsage(_)
             | Command::LoseLease(_)
             | Command::ClaimChecks(_)
-            | Command::ReportChecks(_)
+            | Command::AskPermission(_)
+            | Command::WithdrawPermission { .. }
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
@@ -260,6 +271,20 @@ impl<'a> Walk<'a> {
             | Command::CancelRun { .. }
             | Command::Skip { .. }
             | Command::Reroute(_) => false,
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The one check that never passes: the last of the shut gate, or of the shut edge.
+    fn never_passes(&self, check: &CheckName) -> bool {
+        match &self.shut {
+            Shut::All => check.as_str() == workflows::LAST_CHECK,
+            Shut::One(shut) => {
+                let edge = self.workflow.edge_between(&shut.from, &shut.to, shut.on);
+                let checks = edge.map(|it| it.stopping_gate().map_or(&it.checks, |it| &it.checks));
+                checks.and_then(|it| it.last()) == Some(check)
+            }
         }
     }
 }
@@ -314,10 +339,9 @@ fn reachable(workflow: &Workflow, is_shut: impl Fn(&GateEdge) -> bool) -> BTreeS
 }
 
 fn holding_gates(workflow: &Workflow) -> Vec<GateEdge> {
-    let holds = |kind: GateKind| kind != GateKind::Advisory;
     workflow
         .edges()
-        .filter(|(_, edge)| edge.gate.as_ref().is_some_and(|it| holds(it.kind)))
+        .filter(|(_, edge)| edge.holds())
         .map(|(from, edge)| GateEdge { from, to: Workflow::target_place(&edge.to), on: edge.on })
         .collect()
 }

@@ -53,6 +53,7 @@ fn decides(run: &Run, command: &Command) -> Result<Decision, Refusal> {
     let (agents, lint) = (Agents::new([]), Settings::default());
     let ground = DecisionContext {
         checks: &[],
+        budgets: &[],
         workflow: &workflow,
         agents: &agents,
         now: clock.now(),

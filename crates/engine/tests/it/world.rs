@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use baton_core::agent::Agent;
 use baton_core::command::{
-    Accept, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease,
-    Record, Reject, Release, Reply, ReportChecks,
+    Accept, AskPermission, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime,
+    LoseLease, Record, RecordUsage, Reject, Release, Reply, ReportChecks,
 };
 use baton_core::contract::Profile;
 use baton_core::gate::Answer;
@@ -283,11 +283,14 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::Reply(Reply { handoff, .. })
         | Command::Release(Release { handoff, .. })
         | Command::Record(Record { handoff, .. })
+        | Command::RecordUsage(RecordUsage { handoff, .. })
         | Command::LoseLease(LoseLease { handoff, .. })
         | Command::Wake { handoff }
         | Command::Expire { handoff }
         | Command::ClaimChecks(ClaimChecks { handoff, .. })
         | Command::ReportChecks(ReportChecks { handoff, .. })
+        | Command::AskPermission(AskPermission { handoff, .. })
+        | Command::WithdrawPermission { gate: handoff }
         | Command::MarkStale { handoff } => Some(*handoff),
         Command::Create(_)
         | Command::CleanUp { .. }

@@ -3,7 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent, StepEvent,
+    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent,
+    StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -168,7 +169,8 @@ impl EventToSend<'_> {
             | Event::Checks(_)
             | Event::Blocker(_)
             | Event::Message(_)
-            | Event::Branch(_) => None,
+            | Event::Branch(_)
+            | Event::Usage(_) => None,
         }
     }
 
@@ -210,6 +212,13 @@ impl EventToSend<'_> {
             Event::Branch(event) => branch(event),
             Event::Message(MessageEvent::Posted { by, .. }) => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
+            }
+            Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
+                let tokens = ("tokens", Node::count(usage.tokens()));
+                let cost = ("microUsd", usage.micro_usd.map_or(Node::Null, Node::count));
+                let work = ("workMs", Node::count(usage.work_ms));
+                let agent = ("agent", text(agent.as_str()));
+                ("USAGE_RECORDED", vec![handoff(), agent, tokens, cost, work])
             }
             Event::Handoff(_) | Event::Question(_) | Event::Frame(_) => return None,
         })
@@ -405,6 +414,7 @@ mod tests {
             evidence: Vec::new(),
             warnings: Vec::new(),
             limit: Some(ReachedLimit { n: u32::MAX, most: u32::MAX }),
+            budget: None,
         };
         Event::Gate(GateEvent::Opened { handoff: HandoffNo(1), gate })
     }

@@ -270,7 +270,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Typed<ActionResult>), ApiProblem> {
-    let text = body::read_text(body).await?;
+    let text = body::read_text(&app.door, body).await?;
     let caller = app.door.keyed_caller(&headers, "/api/handoffs", &text)?;
     let actions = ["create", "accept", "reject", "timeout", "cleanup"];
     let action = body::action(&text, &actions)?;

@@ -62,10 +62,12 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<PipelineRunAnswer>, ApiProblem> {
-    let text = body::read_text(body).await?;
+    let text = body::read_text(&app.door, body).await?;
     let action = body::action(&text, &["start", "continue", "stop", "reset"])?;
     let asked: PipelineRunAction = body::parse_as(&text)?;
     let caller = app.door.keyed_caller(&headers, "/api/run", &text)?;
+    // Runs are an operator's; an agent has its handoff.
+    caller.check_no_attempt("run")?;
     let state = match action {
         "start" => start(&app, &caller, &asked).await?,
         "continue" => go_on(&app, &caller, &asked).await?,

@@ -67,7 +67,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<PipelineFlags>, ApiProblem> {
-    let text = body::read_text(body).await?;
+    let text = body::read_text(&app.door, body).await?;
     let actions = ["passed", "complete", "merged", "blocked", "progress"];
     let action = body::action(&text, &actions)?;
     let asked: PipelineSignal = body::parse_as(&text)?;

@@ -58,6 +58,7 @@ pub(super) async fn rebuild(
     app: RequestScope,
     Params(query): Params<RebuildQuery>,
 ) -> Result<ApiResponse<Rebuilt>, ApiProblem> {
+    app.caller().check_no_attempt("rebuild")?;
     if query.dry_run {
         let message = "a rebuild cannot be rehearsed: leave `dryRun` out";
         return Err(ApiProblem::malformed("bad_query", message));

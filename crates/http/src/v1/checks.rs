@@ -1,7 +1,5 @@
 //! Checks of parked work: a runner takes them, and says what came of them.
 
-use std::time::Duration;
-
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{CheckClaim, CheckClaimRequest, CheckReport, CommandAnswer, ObservedResult};
@@ -10,12 +8,12 @@ use baton_core::evidence::{CheckRun, MOST_CHECKS};
 use baton_core::names::{CheckName, CommitId, FreeText};
 use baton_engine::CommandResult;
 use baton_store::RunRef;
-use tokio::time::{Instant, sleep_until};
 
 use super::answer::ApiResponse;
-use super::claims::{ClaimQuery, MOST_WAIT_SECONDS};
+use super::claims::ClaimQuery;
 use super::handoffs::commands::on_handoff;
-use super::handoffs::document::{handoff_document, refused};
+use super::handoffs::document::handoff_document;
+use super::long_poll::PollWait;
 use super::runs::document::run_document;
 use super::write::{CommandDone, HandoffCommandParams, HandoffQuery, KeyHeader, WriteRequest};
 use crate::openapi::WriteProblems;
@@ -47,29 +45,11 @@ pub(super) async fn claim(
     let can_run = asked.checks.iter().map(|it| CheckName::parse(it));
     let can_run = can_run.collect::<Result<Vec<_>, _>>()?;
     let lease = lease(asked.lease_seconds)?.unwrap_or(LeaseTime::USUAL);
-    let wait = asked.wait_seconds.unwrap_or(0);
-    if wait > MOST_WAIT_SECONDS {
-        let message = format!("`waitSeconds` is a number from 0 to {MOST_WAIT_SECONDS}");
-        return Err(ApiProblem::malformed("wrong_type", message));
-    }
-    let until = Instant::now() + Duration::from_secs(wait.into());
-    let mut tip = write.caller.tip();
-    loop {
-        // Before the look, so that what comes during it is seen at the next one.
-        tip.borrow_and_update();
-        match write.caller.claim_checks(&can_run, lease).await {
-            Ok(Some(outcome)) => return Ok(answer(&app, &outcome, lease).await?.into_response()),
-            Ok(None) => {}
-            Err(error) => return Err(refused(&app, error).await),
-        }
-        let has_news = tokio::select! {
-            it = tip.changed() => it.is_ok(),
-            () = sleep_until(until) => false,
-            () = app.live.closed() => false,
-        };
-        if !has_news {
-            return Ok(StatusCode::NO_CONTENT.into_response());
-        }
+    let wait = PollWait::of(asked.wait_seconds)?;
+    let claimed = wait.until_found(&app, || write.caller.claim_checks(&can_run, lease)).await?;
+    match claimed {
+        Some(outcome) => Ok(answer(&app, &outcome, lease).await?.into_response()),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
 

@@ -1,23 +1,23 @@
 //! Claims: a runner takes the next work for its agents, and waits for it if there is none.
 
-use std::time::Duration;
-
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
 use baton_core::command::{Command, LeaseTime, LoseLease};
+use baton_core::decide::remaining;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
 use baton_store::RunRef;
 use serde::Deserialize;
-use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
 use super::handoffs::commands::on_handoff;
-use super::handoffs::document::{refused, rows};
+use super::handoffs::document::rows;
+use super::long_poll::PollWait;
 use super::runs::document::run_document;
+use super::usage::budget_document;
 use super::write::{
     CommandDone, HandoffCommandParams, HandoffQuery, HasMode, KeyHeader, WriteRequest,
 };
@@ -39,8 +39,6 @@ impl HasMode for ClaimQuery {
     }
 }
 
-/// Clients and what is between them give up after a minute.
-pub(super) const MOST_WAIT_SECONDS: u32 = 50;
 const MOST_AGENTS: usize = 200;
 
 /// Accepts the most urgent handoff or question of these agents under a lease, for a runner.
@@ -63,36 +61,18 @@ pub(super) async fn claim(
     let agents = agents(&app, &asked.agents)?;
     app.door.hear_claim(&agents);
     let lease = lease(asked.lease_seconds)?.unwrap_or(LeaseTime::USUAL);
-    let wait = asked.wait_seconds.unwrap_or(0);
-    if wait > MOST_WAIT_SECONDS {
-        let message = format!("`waitSeconds` is a number from 0 to {MOST_WAIT_SECONDS}");
-        return Err(ApiProblem::malformed("wrong_type", message));
-    }
-    let until = Instant::now() + Duration::from_secs(wait.into());
-    let mut tip = write.caller.tip();
-    loop {
-        // Before the look, so that what comes during it is seen at the next one.
-        tip.borrow_and_update();
-        match write.caller.claim(&agents, lease).await {
-            Ok(Some(outcome)) => return Ok(answer(&app, &outcome, lease).await?.into_response()),
-            Ok(None) => {}
-            Err(error) => return Err(refused(&app, error).await),
-        }
-        let has_news = tokio::select! {
-            it = tip.changed() => it.is_ok(),
-            () = sleep_until(until) => false,
-            () = app.live.closed() => false,
-        };
-        if !has_news {
-            return Ok(StatusCode::NO_CONTENT.into_response());
-        }
+    let wait = PollWait::of(asked.wait_seconds)?;
+    let claimed = wait.until_found(&app, || write.caller.claim(&agents, lease)).await?;
+    match claimed {
+        Some(outcome) => Ok(answer(&app, &outcome, lease).await?.into_response()),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
 
 /// Ends a claim without a result: the agent died, hung or handed nothing on.
 ///
 /// The same work is offered again, as after a lost lease; after the last retry a person is asked. With
-/// `retryAt` it waits until then, and the attempt does not count. Needs the runner's credential.
+/// `retryAt` it waits until then, and the attempt does not count; with `ask` a person is asked at once. Needs the runner's credential.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/lost", operation_id = "loseClaim",
     tag = "runner",
     params(HandoffCommandParams),
@@ -111,8 +91,9 @@ pub(super) async fn lose(
         Hash::parse(it).ok_or_else(wrong)
     });
     let (output, retry_at) = (output.transpose()?, write.asked.retry_at);
+    let asks = write.asked.ask;
     let command =
-        |handoff| Command::LoseLease(LoseLease { handoff, fence, reason, output, retry_at });
+        |handoff| Command::LoseLease(LoseLease { handoff, fence, reason, output, retry_at, asks });
     on_handoff(&app, &name, &write, command).await
 }
 
@@ -151,6 +132,9 @@ async fn answer(
         unreachable!("one row is one document")
     };
     let (agent, lease_seconds) = (agent.to_string(), lease.seconds());
-    let run = run_document(app, &run).await?;
-    Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token }))
+    let workflow = app.read().workflow_of(&run).await?;
+    let catalog = app.read().catalog();
+    let left = remaining(&run.run, &workflow, catalog.budgets(), &row.to.agent, &row.to.place);
+    let (run, budget) = (run_document(app, &run).await?, budget_document(left));
+    Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token, budget }))
 }

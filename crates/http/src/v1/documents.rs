@@ -203,7 +203,7 @@ impl FromRequest<Arc<App>> for SentDocument {
         let (mut parts, body) = request.into_parts();
         let Params(query) = Params::<DocumentQuery>::from_request_parts(&mut parts, app).await?;
         let preconditions = Preconditions::read(&parts.headers)?;
-        let text = body::read_text(body).await?;
+        let text = body::read_text(&app.door, body).await?;
         let request = format!("{}\n{text}", parts.uri);
         let route = format!("{} /api/v1/documents", parts.method);
         let caller = app.door.keyed_caller(&parts.headers, &route, &request)?;

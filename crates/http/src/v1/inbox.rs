@@ -96,6 +96,7 @@ fn history(item: &InboxItem) -> Option<String> {
             | GateCause::SameFindings
             | GateCause::Entries
             | GateCause::RunLimit
+            | GateCause::Budget
             | GateCause::Delegations
             | GateCause::Releases
     );

@@ -6,6 +6,7 @@ use baton_api::{
     Because, CommandAnswer, Goto, Nothing, OrderWord, Page, RerouteRequest, RunDefinition,
     RunDetail, RunDocument, StartRequest, StatusWord, Why,
 };
+use baton_core::budget::Budget;
 use baton_core::command::{Command, Reroute};
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
@@ -153,7 +154,8 @@ pub(super) async fn start(
     let reason = reason(asked.reason.as_deref())?;
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
     let mode = asked.mode.unwrap_or_default().0;
-    let of = |story| StartRun { story, workflow, to, package, reason, mode };
+    let budget = asked.budget.as_deref().map(budget).transpose()?.unwrap_or_default();
+    let of = |story| StartRun { story, workflow, to, package, reason, mode, budget };
     let outcome = match (asked.story, at) {
         (Some(key), at) => {
             let story = typed_story(&app, &key, asked.new_story.into()).await?;
@@ -304,6 +306,10 @@ async fn on_run<T>(
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }
+}
+
+fn budget(text: &str) -> Result<Budget, ApiProblem> {
+    Budget::parse(text).map_err(|error| ApiProblem::malformed("wrong_type", error.to_string()))
 }
 
 /// Starting past gates needs a reason.

@@ -89,7 +89,7 @@ where
         let Params(query) = Params::<Q>::from_request_parts(&mut parts, app).await?;
         check_content_type(&parts.headers)?;
         let preconditions = Preconditions::read(&parts.headers)?;
-        let (text, asked) = body::read_as(body).await?;
+        let (text, asked) = body::read_as(&app.door, body).await?;
         let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
         let route = format!("{} {path}", parts.method);
         // The URI belongs to the request: the same key for another handoff is another request.

@@ -70,6 +70,15 @@ async fn a_token_opens_its_own_handoff_and_nothing_else() {
         ("/api/v1/handoffs/1/cancel", json!({})),
         ("/api/v1/handoffs/1/timeout", json!({})),
         ("/api/v1/runs/1/cancel", json!({})),
+        ("/api/v1/runs/1/pause", json!({})),
+        ("/api/v1/runs/1/resume", json!({})),
+        ("/api/v1/runs/1/goto", json!({ "step": "review", "reason": "Faster" })),
+        ("/api/v1/runs/1/skip", json!({ "reason": "Faster" })),
+        ("/api/v1/runs/1/cleanup", json!({})),
+        ("/api/v1/archive/rebuild", json!({})),
+        ("/api/run", json!({ "action": "start", "storyId": "s3" })),
+        ("/api/run", json!({ "action": "stop" })),
+        ("/api/run", json!({ "action": "reset" })),
         ("/api/v1/runs/2/messages", json!({ "text": "Hello" })),
         ("/api/v1/runs", json!({ "story": "s3", "newStory": true })),
         ("/api/v1/stories", json!({ "key": "s3" })),
@@ -110,8 +119,87 @@ async fn a_token_is_dead_once_the_work_was_given_back() {
     ] {
         world.post_as(&first, path, &body).await.refuses(409, "stale_fence");
     }
+    // Not even by the number of the newer holding.
+    let fence = second["fence"].clone();
+    let package = create("s1", "analyst", "implementer")["payload"].clone();
+    let document = format!("/api/v1/documents?handoff=1&fence={fence}");
+    for (path, body) in [
+        ("/api/v1/handoffs/1/heartbeat", json!({ "fence": fence })),
+        (
+            "/api/v1/handoffs/1/complete",
+            json!({ "outcome": "success", "package": package, "fence": fence }),
+        ),
+        ("/api/v1/handoffs/1/reject", json!({ "reason": "Unclear", "fence": fence })),
+        ("/api/v1/handoffs/1/clarify", json!({ "question": "Which form?", "fence": fence })),
+        ("/api/v1/handoffs/1/release", json!({ "reason": "Later", "fence": fence })),
+        (
+            &document,
+            json!({ "handoff": { "from": "analyst", "to": "implementer", "plan": "Add a form" } }),
+        ),
+    ] {
+        let before = world.events("s1").await;
+        world.post_as(&first, path, &body).await.refuses(409, "stale_fence");
+        assert_eq!(world.events("s1").await, before, "{path} {body}");
+    }
     let create = create("s1", "analyst", "implementer");
     world.post_as(&second, "/api/handoffs", &create).await.is(200);
+}
+
+/// Messages, packages, reasons, questions and documents of every format: nothing that is read later has it.
+#[tokio::test]
+async fn a_token_that_an_agent_repeats_is_masked_before_it_is_stored() {
+    let world = world().await;
+    world.started("s1", PIPELINE).await;
+    let claim = world.claimed("analyst").await;
+    let token = claim["token"].as_str().unwrap().to_owned();
+    let runner = RunnerKey::new(SECRET).credential();
+    let words = json!({ "text": format!("I am {token}, and was started by {runner}.") });
+    world.post_as(&claim, "/api/v1/runs/1/messages", &words).await.is(200);
+    let said = world.get("/api/v1/runs/1/messages").await.is(200)["items"][0]["text"].clone();
+    assert_eq!(said, "I am baton-attempt.masked, and was started by baton-runner.masked.");
+
+    let asked = json!({ "question": format!("May I show {token}?") });
+    world.post_as(&claim, "/api/v1/handoffs/1/clarify", &asked).await.is(200);
+    let answer = json!({ "answer": format!("No: {token} is yours") });
+    world.post("/api/v1/handoffs/1/answer", &answer.to_string()).await.is(200);
+    let claim = world.claimed("analyst").await;
+    let token = claim["token"].as_str().unwrap().to_owned();
+    let mut on = create("s1", "analyst", "implementer");
+    on["payload"]["plan"] = format!("Call it with {token}").into();
+    on["payload"][&token] = "as a key".into();
+    world.post_as(&claim, "/api/handoffs", &on).await.is(200);
+    let yaml = format!(
+        "handoff:\n  from: implementer\n  to: reviewer\n  summary: {token}\n  files_changed: [a.rs]\n"
+    );
+    let held = world.claimed("implementer").await;
+    let bearer = format!("Bearer {}", held["token"].as_str().unwrap());
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/yaml")];
+    let sent =
+        world.client.send("POST", "/api/v1/documents?profile=lenient", &headers, &yaml).await;
+    assert_eq!(sent.status, 201, "{}", sent.text);
+
+    let escaped = format!(r#"{{"text":"{}"}}"#, token.replacen('b', r"\u0062", 1));
+    let before = world.events("s1").await;
+    world.post("/api/v1/runs/1/messages", &escaped).await.refuses(400, "credential_in_text");
+    let keyed = [("idempotency-key", token.as_str())];
+    let fine = r#"{"text":"fine"}"#;
+    world
+        .post_with("/api/v1/runs/1/messages", &keyed, fine)
+        .await
+        .refuses(400, "credential_in_text");
+    let named = format!("/api/v1/stories/{token}");
+    world.put(&named, r#"{"title":"x"}"#).await.refuses(400, "credential_in_text");
+    assert_eq!(world.events("s1").await, before);
+
+    let dir = world.stop().await;
+    for file in std::fs::read_dir(dir.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        for secret in [&claim, &held].map(|it| it["token"].as_str().unwrap()) {
+            assert!(!text.contains(secret));
+        }
+        assert!(!text.contains(&runner));
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ mod values;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::world::{PIPELINE, World, world};
+use crate::world::{PIPELINE, SECRET, World, world};
 
 /// The lines of each page, by code.
 pub(super) type Samples = BTreeMap<String, Vec<String>>;
@@ -97,6 +97,7 @@ async fn responses() -> Vec<(String, String)> {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     samples.push(too_large(&world).await);
+    samples.push(credential_in_text(&world).await);
     samples
 }
 
@@ -104,6 +105,13 @@ async fn too_large(world: &World) -> (String, String) {
     let story = format!(r#"{{"key":"large","description":"{}"}}"#, "x".repeat(9 << 20));
     let problem = world.post("/api/v1/stories", &story).await.refuses(413, "too_large");
     ("too_large".to_owned(), problem["detail"].as_str().unwrap().to_owned())
+}
+
+async fn credential_in_text(world: &World) -> (String, String) {
+    let credential = baton_http::RunnerKey::new(SECRET).credential();
+    let story = format!(r#"{{"key":"s","description":"{}"}}"#, credential.replace('-', r"\u002d"));
+    let problem = world.post("/api/v1/stories", &story).await.refuses(400, "credential_in_text");
+    ("credential_in_text".to_owned(), problem["detail"].as_str().unwrap().to_owned())
 }
 
 type RequestSample = (

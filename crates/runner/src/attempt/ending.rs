@@ -1,10 +1,10 @@
 //! How an attempt ends: what it leaves is kept, and the run is told before the next one begins.
 
 use baton_core::hash::Hash;
-use jiff::Timestamp;
+use baton_wire::project_file::runner::OnRateLimit;
 
 use super::{AttemptFailure, AttemptResult, AttemptRun, MOST_OUTPUT_BYTES, MOST_SAYING};
-use crate::client::FAILURE;
+use crate::client::{AttemptRetry, FAILURE};
 use crate::process::end_orphans;
 use crate::record::{AgentEnd, AttemptStage, OUTPUT};
 use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
@@ -41,13 +41,19 @@ impl AttemptRun {
         let text = match &result {
             AttemptResult::HandedOff(how) => how.clone(),
             AttemptResult::Failed(why) => {
-                self.fail(&format!("{FAILURE}{why}"), None).await;
+                self.fail(&format!("{FAILURE}{why}"), AttemptRetry::AsUsual).await;
                 format!("failed: {why}")
             }
-            AttemptResult::Waiting { why, until } => {
-                self.fail(why, Some(*until)).await;
-                format!("waits until {until}: {why}")
-            }
+            AttemptResult::Waiting { why, until } => match self.context.settings.on_rate_limit {
+                OnRateLimit::Wait => {
+                    self.fail(why, AttemptRetry::At(*until)).await;
+                    format!("waits until {until}: {why}")
+                }
+                OnRateLimit::Ask => {
+                    self.fail(why, AttemptRetry::AskFirst).await;
+                    format!("a person is asked: {why}")
+                }
+            },
             AttemptResult::Lost(why) => format!("lost: {why}"),
             AttemptResult::GivenBack(why) => {
                 match self.context.client.release(&self.record.key, why).await {
@@ -64,9 +70,9 @@ impl AttemptRun {
         }
     }
 
-    pub(super) async fn fail(&self, reason: &str, retry_at: Option<Timestamp>) {
+    pub(super) async fn fail(&self, reason: &str, retry: AttemptRetry) {
         let (key, output) = (&self.record.key, self.printed());
-        if let Err(error) = self.context.client.lose(key, reason, output, retry_at).await {
+        if let Err(error) = self.context.client.lose(key, reason, output, retry).await {
             let code = error.code().unwrap_or("unreachable").to_owned();
             tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
         }
@@ -108,7 +114,7 @@ impl AttemptRun {
     /// What the agent printed, as a hash. An agent that was ended may have been about to print more,
     /// and one that printed nothing said nothing twice.
     pub(super) fn printed(&self) -> Option<Hash> {
-        let has_ended_itself = matches!(self.record.end, Some(AgentEnd::Exited { .. }));
+        let has_ended_itself = self.record.end.as_ref().is_some_and(AgentEnd::is_own);
         let folder = self.record.dir(&self.context.state).ok().filter(|_| has_ended_itself)?;
         let output = folder.read(OUTPUT, MOST_OUTPUT_BYTES).ok()?;
         (!output.trim_ascii().is_empty()).then(|| Hash::of(&output))

@@ -17,7 +17,10 @@ impl AttemptRun {
     /// Not waited for: the result is more urgent.
     pub(super) fn tell_usage(&self, settings: &ExecutorSettings) {
         let report = &self.record.report;
-        let Some(used) = report.usage.sentence() else { return };
+        let used = report.usage;
+        if used.tokens() == 0 && used.micro_usd.is_none() && report.n_denied == 0 {
+            return;
+        }
         let denied = match report.n_denied {
             0 => String::new(),
             1 => "; 1 request for permission was denied".to_owned(),
@@ -28,6 +31,22 @@ impl AttemptRun {
         tokio::spawn(async move {
             let _ = context.client.say(run, None, text).await;
         });
+    }
+
+    /// Recorded before the result is sent: what comes next may be more than the budget allows.
+    pub(super) async fn record_usage(&self) {
+        let record = &self.record;
+        let Some(executor) = &record.executor else { return };
+        let name = format!("usage-{executor}-{}", record.round);
+        let sent = self.context.client.usage(&record.key, executor, &record.report.usage, &name);
+        if let Err(error) = sent.await {
+            let code = error.code().unwrap_or("unreachable").to_owned();
+            tracing::warn!(
+                handoff = record.number,
+                code,
+                "what an agent used could not be recorded"
+            );
+        }
     }
 
     /// Not waited for: the agent is at work already.

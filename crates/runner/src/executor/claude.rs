@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use baton_wire::project_file::agent_program::{AgentPermissions, AgentProgram};
 
-use super::{AgentProgramExecutor, AttemptBrief, Executor};
+use super::{AgentProgramExecutor, AttemptBrief, Executor, OutputForm};
 use crate::process::ProgramSpec;
 
 /// What an agent may run beside changing files, so that it can commit its work.
@@ -22,8 +22,14 @@ impl Executor for ClaudeExecutor {
         if let Some(session) = &brief.session {
             args.extend(["--resume".into(), session.into()]);
         }
+        if let Some(left) = brief.micro_usd_left {
+            // The program alone knows what a request costs before it ends.
+            let dollars = format!("{}.{:06}", left / 1_000_000, left % 1_000_000);
+            args.extend(["--max-budget-usd".into(), dollars.into()]);
+        }
         match self.0.permissions {
-            AgentPermissions::Read => {
+            // It cannot ask Baton, and the settings refuse it.
+            AgentPermissions::Read | AgentPermissions::Ask => {
                 args.extend(["--permission-mode", "default"].map(OsString::from))
             }
             AgentPermissions::Edit => {
@@ -38,7 +44,7 @@ impl Executor for ClaudeExecutor {
         self.0.spec(args, brief)
     }
 
-    fn transcript(&self) -> Option<AgentProgram> {
-        Some(AgentProgram::Claude)
+    fn output(&self, _brief: &AttemptBrief<'_>) -> OutputForm {
+        OutputForm::Transcript(AgentProgram::Claude)
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use baton_core::agent::AgentInterface;
 use baton_wire::project_file::agent_program::{AgentPermissions, AgentProgram};
 
-use super::{AgentProgramExecutor, AttemptBrief, Executor};
+use super::{AgentProgramExecutor, AttemptBrief, Executor, OutputForm};
 use crate::process::ProgramSpec;
 
 pub(crate) struct CodexExecutor(pub(super) AgentProgramExecutor);
@@ -13,7 +13,8 @@ pub(crate) struct CodexExecutor(pub(super) AgentProgramExecutor);
 impl Executor for CodexExecutor {
     fn program(&self, brief: AttemptBrief<'_>) -> ProgramSpec {
         let sandbox = match self.0.permissions {
-            AgentPermissions::Read => "read-only",
+            // It cannot ask Baton, and the settings refuse it.
+            AgentPermissions::Read | AgentPermissions::Ask => "read-only",
             AgentPermissions::Edit => "workspace-write",
             AgentPermissions::All => "danger-full-access",
         };
@@ -41,15 +42,15 @@ impl Executor for CodexExecutor {
         self.0.spec(args, brief)
     }
 
-    fn transcript(&self) -> Option<AgentProgram> {
-        Some(AgentProgram::Codex)
+    fn output(&self, _brief: &AttemptBrief<'_>) -> OutputForm {
+        OutputForm::Transcript(AgentProgram::Codex)
     }
 
     /// Its sandbox leaves a repository's own folder read-only.
     fn can_commit(&self) -> bool {
         match self.0.permissions {
             AgentPermissions::Edit => false,
-            AgentPermissions::Read | AgentPermissions::All => true,
+            AgentPermissions::Read | AgentPermissions::All | AgentPermissions::Ask => true,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use baton_wire::project_file::agent_program::{AgentPermissions, AgentProgram};
 
-use super::{AgentProgramExecutor, AttemptBrief, Executor};
+use super::{AgentProgramExecutor, AttemptBrief, Executor, OutputForm};
 use crate::process::ProgramSpec;
 
 pub(crate) struct GeminiExecutor(pub(super) AgentProgramExecutor);
@@ -12,7 +12,8 @@ pub(crate) struct GeminiExecutor(pub(super) AgentProgramExecutor);
 impl Executor for GeminiExecutor {
     fn program(&self, brief: AttemptBrief<'_>) -> ProgramSpec {
         let approval = match self.0.permissions {
-            AgentPermissions::Read => "plan",
+            // It cannot ask Baton, and the settings refuse it.
+            AgentPermissions::Read | AgentPermissions::Ask => "plan",
             AgentPermissions::Edit => "auto_edit",
             AgentPermissions::All => "yolo",
         };
@@ -28,7 +29,7 @@ impl Executor for GeminiExecutor {
         self.0.spec(args, brief)
     }
 
-    fn transcript(&self) -> Option<AgentProgram> {
-        Some(AgentProgram::Gemini)
+    fn output(&self, _brief: &AttemptBrief<'_>) -> OutputForm {
+        OutputForm::Transcript(AgentProgram::Gemini)
     }
 }

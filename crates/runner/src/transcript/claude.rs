@@ -1,9 +1,10 @@
 //! `claude -p --output-format stream-json --verbose`.
 
+use baton_core::budget::Usage;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{AgentReport, AgentUsage, TranscriptPart, count, first_of, is_rate_limit, text};
+use super::{AgentReport, TranscriptPart, count, first_of, is_rate_limit, micro_usd, text};
 
 const TOOL_SUBJECTS: [&str; 6] = ["command", "file_path", "path", "pattern", "url", "description"];
 
@@ -23,6 +24,12 @@ pub(super) fn read(object: &Value, report: &mut AgentReport, part: &mut Transcri
             }
         }
         "assistant" => {
+            let message = text(object, "/message/id");
+            // The sum of all comes with the result; until then, what is known of each.
+            if !message.is_empty() && report.counted.as_deref() != Some(message) {
+                report.counted = Some(message.to_owned());
+                report.usage = report.usage.plus(used(&object["message"]["usage"]));
+            }
             for block in object["message"]["content"].as_array().into_iter().flatten() {
                 match text(block, "/type") {
                     "text" => part.say(text(block, "/text")),
@@ -44,13 +51,20 @@ pub(super) fn read(object: &Value, report: &mut AgentReport, part: &mut Transcri
     }
 }
 
-fn result(object: &Value, report: &mut AgentReport, part: &mut TranscriptPart) {
-    let usage = &object["usage"];
+fn used(usage: &Value) -> Usage {
     let input = ["/input_tokens", "/cache_creation_input_tokens", "/cache_read_input_tokens"];
-    report.usage = AgentUsage {
+    Usage {
         input_tokens: input.iter().map(|it| count(usage, it)).sum(),
+        cached_tokens: count(usage, "/cache_read_input_tokens"),
         output_tokens: count(usage, "/output_tokens"),
-        cost_usd: object["total_cost_usd"].as_f64(),
+        ..Usage::default()
+    }
+}
+
+fn result(object: &Value, report: &mut AgentReport, part: &mut TranscriptPart) {
+    report.usage = Usage {
+        micro_usd: object["total_cost_usd"].as_f64().and_then(micro_usd),
+        ..used(&object["usage"])
     };
     report.n_denied = object["permission_denials"].as_array().map_or(0, Vec::len);
     let message = text(object, "/result");

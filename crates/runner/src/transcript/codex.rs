@@ -14,6 +14,7 @@ pub(super) fn read(object: &Value, report: &mut AgentReport, part: &mut Transcri
         "turn.completed" => {
             // Each turn has its own.
             report.usage.input_tokens += count(object, "/usage/input_tokens");
+            report.usage.cached_tokens += count(object, "/usage/cached_input_tokens");
             report.usage.output_tokens += count(object, "/usage/output_tokens");
         }
         "error" => failed(text(object, "/message"), report, part),

@@ -27,6 +27,7 @@ pub(super) fn read(object: &Value, report: &mut AgentReport, part: &mut Transcri
             part.shown.push('\n');
             part.words.push('\n');
             report.usage.input_tokens = count(object, "/stats/input_tokens");
+            report.usage.cached_tokens = count(object, "/stats/cached");
             report.usage.output_tokens = count(object, "/stats/output_tokens");
             let message = text(object, "/error/message");
             if !message.is_empty() {

@@ -21,9 +21,9 @@ impl Workspaces {
         if !git.is_top().await {
             return Ok(None);
         }
-        let commit = if git.is_dirty().await? {
-            let folder = self.folder(record.run)?;
-            let index = folder.real_path()?.join(INDEX);
+        let folder = self.folder(record.run)?;
+        let index = folder.real_path()?.join(INDEX);
+        let commit = if git.is_dirty(&index).await? {
             let commit = git.snapshot(message, &index).await?;
             folder.remove(INDEX)?;
             commit

@@ -136,7 +136,7 @@ impl Views<'_> {
             words_by: words.as_deref().and_then(|it| speaker(gate, it)),
             words,
             items: declared.map(|it| it.items.clone()).unwrap_or_default(),
-            options: declared.map(|it| it.options.clone()).unwrap_or_default(),
+            options: declared.map_or_else(|| meanings(gate), |it| it.options.clone()),
             damaged: damaged(&texts, &named),
             blockers: blockers.filter_map(|it| text_of(&texts, Some(it))).collect(),
             checks: declared.map(|it| it.checks.clone()).unwrap_or_default(),
@@ -195,9 +195,22 @@ impl Views<'_> {
     }
 }
 
+/// What the answers to a gate mean that no workflow declares.
+fn meanings(gate: &Gate) -> Vec<(String, String)> {
+    let meanings: &[(&str, &str)] = match gate.cause == GateCause::Permission {
+        true => &[
+            ("approve", "allow it, this once"),
+            ("continue", "allow this kind for the rest of the attempt"),
+            ("reject", "deny it; the agent goes on without"),
+        ],
+        false => &[],
+    };
+    meanings.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+}
+
 /// Who speaks in the reason of a gate; none where it is Baton's own sentence.
 fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
-    let is_own = gate.kind == GateKind::Advisory
+    let is_own = (gate.kind == GateKind::Advisory && gate.cause != GateCause::Permission)
         || matches!(gate.cause, GateCause::Checks | GateCause::NoProgress | GateCause::Confidence)
         || words == gate.cause.sentence()
         || words == gate.sentence();

@@ -81,8 +81,11 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
             let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
             sent(gate.package, by).into_iter().collect()
         }
+        // Its words are the question itself.
+        GateCause::Permission => Vec::new(),
         GateCause::Entries
         | GateCause::RunLimit
+        | GateCause::Budget
         | GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable

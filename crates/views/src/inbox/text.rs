@@ -7,7 +7,7 @@ use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
 use baton_store::HandoffRow;
 
-use super::{InboxChoice, InboxItem, Then, Waits};
+use super::{FanOffer, InboxChoice, InboxItem, Then, Waits};
 
 /// How often the orchestrator offered work of the run again. That has no limit, so a person has to
 /// see it.
@@ -100,6 +100,19 @@ impl InboxItem {
                     Place::Orchestrator => "the run is complete".to_owned(),
                     Place::Human | Place::Delegate(_) => format!("{handoff} goes to {who}"),
                 }
+            }
+            Then::FannedOut { offers } => {
+                let offer = |FanOffer { handoff, to, place }: &FanOffer| match place {
+                    Place::Step(step) => format!("{handoff} goes to {to}, for the step {step}"),
+                    Place::Orchestrator | Place::Human | Place::Delegate(_) => {
+                        format!("{handoff} goes to {to}")
+                    }
+                };
+                let offers: Vec<String> = offers.iter().map(offer).collect();
+                format!("at once: {}", offers.join("; "))
+            }
+            Then::Arrived { at, n_arrived, n_needed } => {
+                format!("the branch waits at {at} for the others: {n_arrived} of {n_needed}")
             }
             Then::Held { handoff, by } => {
                 let with = match choice.name {

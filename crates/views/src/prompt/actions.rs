@@ -4,11 +4,11 @@
 use baton_core::agent::AgentInterface;
 use baton_core::contract::{Contract, Profile};
 use baton_core::document::Node;
-use baton_core::names::AgentId;
+use baton_core::names::{AgentId, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::run::{Kind, State};
 use baton_core::skeleton::stuck_template;
-use baton_core::workflow::{Delegate, Edge, Place, Step, Target, Workflow};
+use baton_core::workflow::{Delegate, Edge, FanOut, JoinNeed, Place, Step, Target, Workflow};
 use minijinja::context;
 use minijinja::value::Value;
 
@@ -92,6 +92,7 @@ fn delegated_by(brief: &Brief) -> Option<&AgentId> {
 
 fn edge(brief: &Brief, asked: Profile, edge: &Edge) -> Value {
     let workflow = &brief.workflow;
+    let fan_out = edge.fan_out.as_ref().map(|it| fan_out(brief, it));
     let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
     let names: Vec<String> = agents.iter().map(AgentId::to_string).collect();
     let contract = contract_of(workflow, edge.contract.as_ref());
@@ -125,7 +126,41 @@ fn edge(brief: &Brief, asked: Profile, edge: &Edge) -> Value {
     let of_project = brief.project.lint.min_score.filter(|_| asked == Profile::Strict);
     let min_score = edge.min_score.or(of_project);
     let about = context! { own_profile, min_score, gate, record };
+    // The body of the pipeline API names one receiver, which stands for all of them.
+    let create = match &fan_out {
+        Some(_) => context! { to => all_receivers(brief, edge).join(","), ..create },
+        None => create,
+    };
+    let about = context! { fan_out, ..about };
     context! { agents => names, step, is_back => edge.is_back, ..context! { ..about, ..create } }
+}
+
+/// Who gets the work of a fan-out, and who goes on at its join.
+fn fan_out(brief: &Brief, fan_out: &FanOut) -> Value {
+    let names = |step: &StepId| -> Vec<String> {
+        let agents = brief.workflow.agents_at(&Place::Step(step.clone()));
+        agents.iter().map(AgentId::to_string).collect()
+    };
+    let part = |step: &StepId| context! { step => step.to_string(), agents => names(step) };
+    let parts: Vec<Value> = fan_out.branches.iter().map(part).collect();
+    let need = match fan_out.need {
+        JoinNeed::All => "all".to_owned(),
+        JoinNeed::Any => "one".to_owned(),
+        JoinNeed::AtLeast(_) => fan_out.n_needed().to_string(),
+    };
+    context! { parts, need, join => fan_out.join.to_string(), joins_with => names(&fan_out.join) }
+}
+
+/// One for each branch, as the rules choose them.
+fn all_receivers(brief: &Brief, edge: &Edge) -> Vec<String> {
+    let workflow = &brief.workflow;
+    let sender = &brief.handoff.to.agent;
+    let receiver = |target: &Target| {
+        let agents = workflow.agents_at(&Workflow::target_place(target));
+        let alike = workflow.agent_like(&agents, sender);
+        alike.or_else(|| agents.into_iter().next()).map(|it| it.to_string())
+    };
+    edge.targets().iter().filter_map(receiver).collect()
 }
 
 fn give_back(brief: &Brief, caller: &AgentId) -> Value {

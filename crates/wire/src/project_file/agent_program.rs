@@ -1,4 +1,7 @@
-//! `kind = "claude"`, `"codex"` or `"gemini"`: coding agents that Baton knows how to start and to read.
+//! `kind = "claude"`, `"codex"` or `"gemini"`: coding agents that Baton knows how to start and to read; and
+//! `kind = "acp"`: any agent that speaks the Agent Client Protocol.
+
+use jiff::SignedDuration;
 
 use super::runner::command;
 use crate::fields::Fields;
@@ -12,7 +15,7 @@ pub enum AgentProgram {
     Gemini,
 }
 
-/// What the program may do without being asked. What is beyond that, it is refused: it has no terminal to ask at.
+/// What the program may do on its own. What is beyond that, it is refused: it has no terminal to ask at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AgentPermissions {
     /// Look at the workspace.
@@ -22,6 +25,8 @@ pub enum AgentPermissions {
     Edit,
     /// Everything that the user may do.
     All,
+    /// What a person allows, asked each time: for programs that can ask Baton.
+    Ask,
 }
 
 /// How a coding agent's program is started.
@@ -33,6 +38,26 @@ pub struct AgentProgramSettings {
     pub model: Option<String>,
     pub permissions: AgentPermissions,
 }
+
+/// How an agent that speaks the Agent Client Protocol is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcpSettings {
+    /// The program and its arguments.
+    pub run: Vec<String>,
+    pub model: Option<String>,
+    pub permissions: AgentPermissions,
+    /// A person who has not answered a request for permission by then has denied it.
+    pub ask_within: SignedDuration,
+}
+
+/// Agents that speak the Agent Client Protocol: the name of an executor that needs no `run`, and what is
+/// started then.
+pub const ACP_AGENTS: [(&str, &[&str]); 4] = [
+    ("claude-agent-acp", &["claude-agent-acp"]),
+    ("codex-acp", &["codex-acp"]),
+    ("gemini-acp", &["gemini", "--acp"]),
+    ("opencode-acp", &["opencode", "acp"]),
+];
 
 impl AgentProgram {
     pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
@@ -48,13 +73,14 @@ impl AgentProgram {
 }
 
 impl AgentPermissions {
-    pub const ALL: [Self; 3] = [Self::Read, Self::Edit, Self::All];
+    pub const ALL: [Self; 4] = [Self::Read, Self::Edit, Self::All, Self::Ask];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Edit => "edit",
             Self::All => "all",
+            Self::Ask => "ask",
         }
     }
 }
@@ -69,12 +95,79 @@ pub(super) fn settings(
         Some(field) => command(&field, problems)?,
         None => vec![program.name().to_owned()],
     };
-    let choices = AgentPermissions::ALL.map(|it| (it.name(), it));
-    let permissions = fields.get("permissions").and_then(|it| it.choice(&choices, problems));
-    Some(AgentProgramSettings {
-        program,
+    let mut permissions = permissions(fields, problems).unwrap_or_default();
+    if permissions == AgentPermissions::Ask {
+        if let Some(field) = fields.get("permissions") {
+            let message =
+                "this program cannot ask Baton: use the kind `acp`, or `read`, `edit` or `all`";
+            field.problem("wrong_value", message, problems);
+        }
+        permissions = AgentPermissions::Read;
+    }
+    let model = fields.get("model").and_then(|it| it.line(problems));
+    Some(AgentProgramSettings { program, run, model, permissions })
+}
+
+/// Reads what `[executors.NAME]` says of an agent that speaks the Agent Client Protocol.
+pub(super) fn acp_settings(
+    name: &str,
+    fields: &Fields<'_>,
+    problems: &mut Problems,
+) -> Option<AcpSettings> {
+    let known = ACP_AGENTS.iter().find(|(it, _)| *it == name);
+    let run = match (fields.get("run"), known) {
+        (Some(field), _) => command(&field, problems)?,
+        (None, Some((_, words))) => words.iter().map(|it| (*it).to_owned()).collect(),
+        (None, None) => {
+            fields.required("run", problems);
+            return None;
+        }
+    };
+    let ask_within = fields.get("ask_within").and_then(|it| it.duration(problems));
+    Some(AcpSettings {
         run,
         model: fields.get("model").and_then(|it| it.line(problems)),
-        permissions: permissions.unwrap_or_default(),
+        permissions: permissions(fields, problems).unwrap_or(AgentPermissions::Ask),
+        ask_within: ask_within.unwrap_or(SignedDuration::from_hours(1)),
     })
+}
+
+fn permissions(fields: &Fields<'_>, problems: &mut Problems) -> Option<AgentPermissions> {
+    let choices = AgentPermissions::ALL.map(|it| (it.name(), it));
+    fields.get("permissions").and_then(|it| it.choice(&choices, problems))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project_file::parse;
+    use crate::project_file::runner::ExecutorKind;
+
+    fn acp(text: &str) -> Result<AcpSettings, String> {
+        let file = parse(text).map_err(|it| it[0].to_string())?;
+        match &file.runner.executors[0].kind {
+            ExecutorKind::Acp(settings) => Ok(settings.clone()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_agent_of_the_protocol_asks_unless_the_project_says_otherwise() {
+        let known = acp("[executors.gemini-acp]\nkind = \"acp\"\n").unwrap();
+        assert_eq!(known.run, ["gemini", "--acp"]);
+        assert_eq!(known.permissions, AgentPermissions::Ask);
+        let text = "[executors.mine]\nkind = \"acp\"\nrun = [\"my-agent\"]\nmodel = \"m\"\n\
+                    permissions = \"edit\"\nask_within = \"5m\"\n";
+        let own = acp(text).unwrap();
+        assert_eq!((own.permissions, own.model.as_deref()), (AgentPermissions::Edit, Some("m")));
+        assert_eq!(own.ask_within, SignedDuration::from_mins(5));
+        let error = acp("[executors.mine]\nkind = \"acp\"\n").unwrap_err();
+        assert!(error.contains("run") && error.contains("missing"), "{error}");
+    }
+
+    #[test]
+    fn a_program_without_a_way_to_ask_is_not_told_to() {
+        let error = acp("[executors.c]\nkind = \"claude\"\npermissions = \"ask\"\n").unwrap_err();
+        assert!(error.contains("use the kind `acp`"), "{error}");
+    }
 }

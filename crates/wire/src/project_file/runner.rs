@@ -2,10 +2,11 @@
 //! run by, and where. Nothing here starts any of them.
 
 use baton_core::agent::AgentInterface;
+use baton_core::budget::Budget;
 use baton_core::names::AgentId;
 use jiff::SignedDuration;
 
-use super::agent_program::{self, AgentProgram, AgentProgramSettings};
+use super::agent_program::{self, AcpSettings, AgentProgram, AgentProgramSettings};
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 use crate::shown::shown;
@@ -21,6 +22,7 @@ pub(crate) const RUNNER_KEYS: &[&str] = &[
     "ports",
     "lease",
     "drain",
+    "on_rate_limit",
 ];
 pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "kind",
@@ -28,6 +30,7 @@ pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "script",
     "model",
     "permissions",
+    "ask_within",
     "prompt",
     "timeout",
     "silence",
@@ -35,14 +38,15 @@ pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "at_once",
     "interface",
 ];
-pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once"];
+pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once", "budget"];
 
-const KIND_WORDS: [(&str, KindWord); 5] = [
+const KIND_WORDS: [(&str, KindWord); 6] = [
     ("command", KindWord::Command),
     ("scripted", KindWord::Scripted),
     ("claude", KindWord::Program(AgentProgram::Claude)),
     ("codex", KindWord::Program(AgentProgram::Codex)),
     ("gemini", KindWord::Program(AgentProgram::Gemini)),
+    ("acp", KindWord::Acp),
 ];
 
 /// Stands for every agent that has no section of its own.
@@ -73,8 +77,18 @@ pub struct RunnerSettings {
     pub lease: SignedDuration,
     /// How long agents may go on once the runner is told to stop.
     pub drain: SignedDuration,
+    pub on_rate_limit: OnRateLimit,
     pub executors: Vec<ExecutorSettings>,
     pub agents: Vec<AgentSettings>,
+}
+
+/// What becomes of work when every executor of its agent is at its rate limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnRateLimit {
+    /// It waits, and goes on by itself when the first limit ends.
+    Wait,
+    /// A person is asked.
+    Ask,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +121,8 @@ pub enum ExecutorKind {
     Scripted(String),
     /// A coding agent's own program.
     Program(AgentProgramSettings),
+    /// Any agent that speaks the Agent Client Protocol.
+    Acp(AcpSettings),
 }
 
 /// A word that `kind` takes.
@@ -115,6 +131,7 @@ enum KindWord {
     Command,
     Scripted,
     Program(AgentProgram),
+    Acp,
 }
 
 /// How an agent gets its prompt.
@@ -132,6 +149,8 @@ pub struct AgentSettings {
     pub agent: Option<AgentId>,
     pub executors: Vec<String>,
     pub at_once: Option<usize>,
+    /// What the agent may use in one run before a person is asked.
+    pub budget: Option<Budget>,
 }
 
 impl Default for RunnerSettings {
@@ -147,6 +166,7 @@ impl Default for RunnerSettings {
             ports: None,
             lease: SignedDuration::from_secs(20),
             drain: SignedDuration::from_secs(30),
+            on_rate_limit: OnRateLimit::Wait,
             executors: Vec::new(),
             agents: Vec::new(),
         }
@@ -228,6 +248,10 @@ fn runner(field: &FieldAt<'_>, settings: &mut RunnerSettings, problems: &mut Pro
     if let Some(it) = fields.get("drain").and_then(|it| it.duration(problems)) {
         settings.drain = it;
     }
+    let choices = [("wait", OnRateLimit::Wait), ("ask", OnRateLimit::Ask)];
+    if let Some(it) = fields.get("on_rate_limit").and_then(|it| it.choice(&choices, problems)) {
+        settings.on_rate_limit = it;
+    }
     settings.ports = fields.get("ports").and_then(|it| ports(&it, problems));
     if let Some(it) = fields.get("lease")
         && let Some(lease) = it.duration(problems)
@@ -249,12 +273,14 @@ fn executor(name: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<
         return None;
     }
     let word = fields.required("kind", problems)?.choice(&KIND_WORDS, problems)?;
+    let is_agent = matches!(word, KindWord::Program(_) | KindWord::Acp);
     for (key, is_right, right) in [
         ("script", matches!(word, KindWord::Scripted), "the kind `scripted`"),
         ("run", !matches!(word, KindWord::Scripted), "kinds that start a program"),
         ("prompt", matches!(word, KindWord::Command), "the kind `command`"),
-        ("model", matches!(word, KindWord::Program(_)), "`claude`, `codex` and `gemini`"),
-        ("permissions", matches!(word, KindWord::Program(_)), "`claude`, `codex` and `gemini`"),
+        ("model", is_agent, "`claude`, `codex`, `gemini` and `acp`"),
+        ("permissions", is_agent, "`claude`, `codex`, `gemini` and `acp`"),
+        ("ask_within", matches!(word, KindWord::Acp), "the kind `acp`"),
     ] {
         if let Some(it) = fields.get(key).filter(|_| !is_right) {
             it.problem("not_both", format!("is for {right}"), problems);
@@ -273,6 +299,10 @@ fn executor(name: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<
         KindWord::Program(program) => {
             let settings = agent_program::settings(program, &fields, problems);
             (ExecutorKind::Program(settings?), AgentInterface::Block)
+        }
+        KindWord::Acp => {
+            let settings = agent_program::acp_settings(name, &fields, problems);
+            (ExecutorKind::Acp(settings?), AgentInterface::Block)
         }
     };
     let deliveries = [("stdin", PromptDelivery::Stdin), ("file", PromptDelivery::File)];
@@ -343,7 +373,8 @@ fn agent(
         named.push(name);
     }
     let at_once = fields.get("at_once").and_then(|it| count(&it, problems));
-    Some(AgentSettings { agent, executors: named, at_once })
+    let budget = fields.get("budget").and_then(|it| it.budget(problems));
+    Some(AgentSettings { agent, executors: named, at_once, budget })
 }
 
 fn count(field: &FieldAt<'_>, problems: &mut Problems) -> Option<usize> {

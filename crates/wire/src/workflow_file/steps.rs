@@ -4,7 +4,7 @@ use baton_core::names::{AgentId, Reason, StepId};
 use baton_core::workflow::{RejectRule, Step, StepLimits};
 use jiff::SignedDuration;
 
-use super::{as_title, count, delegates, edges, expiry};
+use super::{as_title, budget, count, delegates, edges, expiry};
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 
@@ -22,6 +22,7 @@ pub(crate) const KEYS: &[&str] = &[
     "reject_to",
     "delegates",
     "entries",
+    "budget",
     "delegations",
     "blocks",
     "retries",
@@ -128,11 +129,13 @@ fn unread(id: StepId) -> Step {
 fn limits(fields: &Fields<'_>, problems: &mut Problems) -> StepLimits {
     let usual = StepLimits::default();
     let mut number = |key, least| fields.get(key).and_then(|it| count(&it, least, problems));
+    let (entries, retries) = (number("entries", 1), number("retries", 0));
     StepLimits {
-        entries: number("entries", 1),
         delegations: number("delegations", 0).unwrap_or(usual.delegations),
         blocks: number("blocks", 0).unwrap_or(usual.blocks),
-        retries: number("retries", 0),
+        entries,
+        retries,
+        budget: budget(fields, problems),
     }
 }
 

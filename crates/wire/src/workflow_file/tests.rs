@@ -1,3 +1,4 @@
+use baton_core::budget::Budget;
 use baton_core::contract::{Check, Contract, ContractRule, Profile, ValueKind, When};
 use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
@@ -102,7 +103,7 @@ description: >
   there is.
 profile: strict
 limits:
-  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, escalate_after: 10m, run_within: 8h, run_handoffs: 200, checks_within: 3m, expire_after: 1h, on_expire: return }
+  { rounds: 5, retries: 0, questions: 0, releases: 4, stale_after: 2h, escalate_after: 10m, run_within: 8h, run_handoffs: 200, budget: '5usd, 1000tokens', checks_within: 3m, expire_after: 1h, on_expire: return }
 domain: web
 routing:
   prefixes: { python: data }
@@ -125,6 +126,7 @@ steps:
       - d
       - { agent: e, contract: in, returns: in }
     entries: 5
+    budget: 30m
     delegations: 2
     blocks: 0
     retries: 1
@@ -194,7 +196,13 @@ fn full_work() -> Step {
             Delegate { agent: agent("d"), contract: None, returns: None },
             Delegate { agent: agent("e"), contract: in_contract.clone(), returns: in_contract },
         ],
-        limits: StepLimits { entries: Some(5), delegations: 2, blocks: 0, retries: Some(1) },
+        limits: StepLimits {
+            entries: Some(5),
+            delegations: 2,
+            blocks: 0,
+            retries: Some(1),
+            budget: Budget::parse("30m").unwrap(),
+        },
         at_once: Some(3),
         edges: vec![
             Edge {
@@ -276,6 +284,7 @@ fn every_key_is_read() {
                 escalate_after: Some(SignedDuration::from_mins(10)),
                 run_within: Some(SignedDuration::from_hours(8)),
                 run_handoffs: Some(200),
+                budget: Budget::parse("5usd, 1000tokens").unwrap(),
                 checks_within: SignedDuration::from_mins(3),
             },
             routing: full_routing(),

@@ -2,6 +2,14 @@
 
 pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("demo", &["baton demo --once", "baton demo --workflow gated-project --yes"]),
+    (
+        "do",
+        &[
+            "baton do \"Add user authentication\"",
+            "baton do \"Fix the flaky test\" --agents claude,codex --budget 5usd",
+            "baton do --continue",
+        ],
+    ),
     ("init", &["baton init", "baton init --project ~/shop"]),
     ("status", &["baton status", "baton status --json"]),
     ("open", &["baton open", "baton open shop:12", "baton open handoff:7 --print"]),

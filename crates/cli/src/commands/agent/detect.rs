@@ -10,10 +10,11 @@ use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let found = baton_runner::detect(&environment()).await;
+    let acp = baton_runner::detect_acp(&environment());
     match cli.format() {
         OutputFormat::Json => {
             let items: Vec<Value> = found.iter().map(document).collect();
-            show::answer_as(&json!({ "items": items, "next": null }));
+            show::answer_as(&json!({ "items": items, "acp": acp, "next": null }));
         }
         OutputFormat::Table => {
             let rows = found.iter().map(|it| {
@@ -24,6 +25,12 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
                 ]
             });
             show::answer(&show::table(&["PROGRAM", "VERSION", "LOGIN"], rows.collect()));
+            if !acp.is_empty() {
+                let names = acp.join(", ");
+                show::answer(&format!(
+                    "\nAs agents of the Agent Client Protocol (kind = \"acp\", they can ask you): {names}"
+                ));
+            }
             if let Some(settings) = settings(&found) {
                 show::answer(&format!("\nIn .baton/baton.toml:\n\n{settings}"));
             }
@@ -51,7 +58,7 @@ fn login(found: &DetectedProgram) -> String {
 }
 
 /// What would use every program that is installed; `None` where none is.
-fn settings(found: &[DetectedProgram]) -> Option<String> {
+pub(in crate::commands) fn settings(found: &[DetectedProgram]) -> Option<String> {
     let installed: Vec<_> = found.iter().filter(|it| it.version.is_some()).collect();
     if installed.is_empty() {
         return None;

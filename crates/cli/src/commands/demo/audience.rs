@@ -14,13 +14,23 @@ use super::viewer::Viewer;
 use crate::failure::Failure;
 use crate::show;
 
+/// Who answers, where the person does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerPolicy {
+    /// The demo: a question after ten seconds, and everything with `--yes`.
+    Demo,
+    /// `baton do`: nobody; with `--yes` what only asks for an approval.
+    Person,
+}
+
 /// After this long the demo itself answers a question. A gate waits.
 const MOST_THINKING: Duration = Duration::from_secs(10);
 const WIDTH: usize = 76;
 
-pub(super) struct Audience {
+pub(in crate::commands) struct Audience {
     /// What is typed, a line each; `None` where there is no terminal.
     lines: Option<mpsc::UnboundedReceiver<String>>,
+    policy: AnswerPolicy,
     /// Answer at once, in the viewer's name.
     says_yes: bool,
     /// Where else to answer.
@@ -33,20 +43,31 @@ pub(super) struct Audience {
 /// What the viewer is asked at the moment.
 struct AskedViewer {
     handoff: Uuid,
+    label: String,
+    why: String,
     choices: Vec<(AnswerKind, bool)>,
     is_question: bool,
     since: Instant,
 }
 
 impl Audience {
-    pub(super) fn new(says_yes: bool, page: String) -> Self {
+    pub(in crate::commands) fn of_demo(says_yes: bool, page: String) -> Self {
+        Self::new(AnswerPolicy::Demo, says_yes, page)
+    }
+
+    /// The person who has given the work.
+    pub(in crate::commands) fn of_work(says_yes: bool, page: String) -> Self {
+        Self::new(AnswerPolicy::Person, says_yes, page)
+    }
+
+    fn new(policy: AnswerPolicy, says_yes: bool, page: String) -> Self {
         let is_there = std::io::stdin().is_terminal() && !says_yes;
         let lines = is_there.then(typed_lines);
-        Self { lines, says_yes, page, asked: None, seen: Vec::new() }
+        Self { lines, policy, says_yes, page, asked: None, seen: Vec::new() }
     }
 
     /// Shows what has come, and passes on what was typed since.
-    pub(super) async fn attend(
+    pub(in crate::commands) async fn attend(
         &mut self,
         viewer: &Viewer,
         run: Uuid,
@@ -76,7 +97,11 @@ impl Audience {
                     return Ok(());
                 }
             },
-            None if self.says_yes => scripted_answer(asked, scripted),
+            None if self.says_yes => match self.policy {
+                AnswerPolicy::Demo => scripted_answer(asked, scripted),
+                AnswerPolicy::Person => approval(asked)?,
+            },
+            None if self.policy == AnswerPolicy::Person => return Ok(()),
             None if asked.is_question && asked.since.elapsed() >= MOST_THINKING => {
                 show::answer(&format!(
                     "    {}",
@@ -128,13 +153,22 @@ impl Audience {
             .iter()
             .filter_map(|it| Some((choice(&it.choice)?, it.needs_words)))
             .collect();
-        self.say_how(&choices, is_question);
+        self.say_how(item, &choices, is_question);
         if !is_advisory || self.asked.is_none() {
-            self.asked = Some(AskedViewer { handoff, choices, is_question, since: Instant::now() });
+            let label = item.handoff.clone().unwrap_or_default();
+            let why = item.why.clone();
+            self.asked = Some(AskedViewer {
+                handoff,
+                label,
+                why,
+                choices,
+                is_question,
+                since: Instant::now(),
+            });
         }
     }
 
-    fn say_how(&self, choices: &[(AnswerKind, bool)], is_question: bool) {
+    fn say_how(&self, item: &InboxItemDocument, choices: &[(AnswerKind, bool)], is_question: bool) {
         let shown = |(kind, needs_words): &(AnswerKind, bool)| match needs_words {
             true => format!("{} TEXT", kind.name()),
             false => kind.name().to_owned(),
@@ -149,10 +183,20 @@ impl Audience {
             (Some(_), false) => {
                 format!("type: {}\n    or answer on the page: {page}", show::bold(&typed))
             }
+            (None, false) if self.policy == AnswerPolicy::Person => {
+                let commands: Vec<&str> = item.choices.iter().map(|it| &*it.command).collect();
+                format!(
+                    "answer with one of:\n      {}\n    or on the page: {page}",
+                    commands.join("\n      ")
+                )
+            }
             (None, false) => format!("answer on the page: {page}"),
         };
-        let rest =
-            if is_question && !self.says_yes { "  (the demo answers after 10 s)" } else { "" };
+        let rest = if is_question && !self.says_yes && self.policy == AnswerPolicy::Demo {
+            "  (the demo answers after 10 s)"
+        } else {
+            ""
+        };
         show::answer(&format!("    {how}{}\n", show::dim(rest)));
     }
 }
@@ -207,6 +251,21 @@ fn read_answer(asked: &AskedViewer, line: &str) -> Result<(AnswerKind, Option<St
     Ok((*kind, (!rest.is_empty()).then(|| rest.to_owned())))
 }
 
+/// What `--yes` says: it approves, and decides nothing else.
+fn approval(asked: &AskedViewer) -> Result<(AnswerKind, Option<String>), Failure> {
+    if asked.is_question {
+        return Ok((AnswerKind::Reply, Some("As you think best".to_owned())));
+    }
+    if asked.choices.iter().any(|(choice, _)| *choice == AnswerKind::Approve) {
+        return Ok((AnswerKind::Approve, None));
+    }
+    let (label, why) = (&asked.label, show::visible(&asked.why));
+    Err(Failure::Conflict(format!(
+        "{label} needs a person's decision, which `--yes` does not take: {why}; `baton inbox` shows the \
+         choices, and `baton do --continue` goes on after the answer"
+    )))
+}
+
 /// What the demo itself says.
 fn scripted_answer(asked: &AskedViewer, scripted: &str) -> (AnswerKind, Option<String>) {
     if asked.is_question {
@@ -224,7 +283,15 @@ mod tests {
 
     fn asked(is_question: bool) -> AskedViewer {
         let choices = vec![(AnswerKind::Approve, false), (AnswerKind::Reject, true)];
-        AskedViewer { handoff: Uuid::nil(), choices, is_question, since: Instant::now() }
+        let (label, why) = ("HO-001".to_owned(), "why".to_owned());
+        AskedViewer {
+            handoff: Uuid::nil(),
+            label,
+            why,
+            choices,
+            is_question,
+            since: Instant::now(),
+        }
     }
 
     #[track_caller]

@@ -1,6 +1,7 @@
 //! The server and the runner of a demo: started, killed and stopped by it, and by it alone.
 
 use std::net::SocketAddr;
+use std::path::Path;
 
 use super::programs::{BatonProcess, DemoFolders};
 use crate::failure::Failure;
@@ -18,6 +19,10 @@ impl Crew {
         Self { folders, listen, server: None, runner: None }
     }
 
+    fn place(&self) -> (&Path, Option<&Path>) {
+        (&self.folders.project, Some(&self.folders.state))
+    }
+
     pub(super) fn url(&self) -> String {
         format!("http://{}", self.listen)
     }
@@ -29,7 +34,7 @@ impl Crew {
         }
         let listen = self.listen.to_string();
         let args = ["serve", "--no-runner", "--listen", &listen];
-        let (server, url) = BatonProcess::start(&self.folders, &args, "listening on ").await?;
+        let (server, url) = BatonProcess::start(self.place(), &args, "listening on ").await?;
         self.server = Some(server);
         let address = url.strip_prefix("http://").and_then(|it| it.parse().ok());
         self.listen = address.ok_or_else(|| Failure::Broken {
@@ -41,7 +46,7 @@ impl Crew {
     pub(super) async fn start_runner(&mut self) -> Result<(), Failure> {
         let url = self.url();
         let args = ["runner", "--server", &url];
-        let (runner, _) = BatonProcess::start(&self.folders, &args, "running agents for ").await?;
+        let (runner, _) = BatonProcess::start(self.place(), &args, "running agents for ").await?;
         self.runner = Some(runner);
         Ok(())
     }

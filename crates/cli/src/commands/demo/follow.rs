@@ -24,10 +24,10 @@ const LOOK_AGAIN: Duration = Duration::from_millis(80);
 const MOST_SILENCE: Duration = Duration::from_secs(20);
 /// How long an event is held back: what its agent printed before it comes a moment later.
 const HELD_BACK: Duration = Duration::from_millis(700);
-/// The lease of whoever reaches for the first handoff.
+/// The lease of each agent that races for the first handoff.
 const LEASE_SECONDS: u32 = 3;
 
-/// A run on its way, as far as it was told.
+/// A run on its way, as far as it was shown.
 pub(super) struct Follower<'a> {
     viewer: &'a Viewer,
     narrator: &'a Narrator,
@@ -35,7 +35,7 @@ pub(super) struct Follower<'a> {
     pub(super) run: RunDocument,
     /// The position of the last event that was read.
     read: u64,
-    /// Those that were not told yet.
+    /// Those that were not shown yet.
     held_back: Vec<ReadEvent>,
 }
 
@@ -47,7 +47,7 @@ struct ReadEvent {
     at: Instant,
 }
 
-/// Whether events are held back, to be told in their order.
+/// Whether events are held back, to be shown in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TellMode {
     InOrder,
@@ -215,7 +215,7 @@ impl<'a> Follower<'a> {
         Ok(at_work)
     }
 
-    /// Leaves out what the demo itself has just told.
+    /// Leaves out what the demo itself has just shown.
     async fn skip_new(&mut self) -> Result<(), Failure> {
         while let Some(last) = self.viewer.events(self.run.id, self.read).await?.last() {
             self.read = last.position;

@@ -17,7 +17,7 @@ use baton_core::run::Kind;
 use baton_engine::{Clock as _, SystemClock};
 use jiff::Timestamp;
 
-pub(super) use self::order::in_reading_order;
+pub(in crate::commands) use self::order::in_reading_order;
 use self::spoken::spoken;
 use crate::show;
 
@@ -29,18 +29,18 @@ const NAME: usize = 18;
 const MOST_SPOKEN: usize = 30;
 
 /// Tells the events of one run.
-pub(super) struct Narrator {
+pub(in crate::commands) struct Narrator {
     names: HashMap<String, String>,
     started: Timestamp,
 }
 
 impl Narrator {
-    pub(super) fn new(names: HashMap<String, String>, started: Timestamp) -> Self {
+    pub(in crate::commands) fn new(names: HashMap<String, String>, started: Timestamp) -> Self {
         Self { names, started }
     }
 
     /// One event. Most are in the log alone.
-    pub(super) fn tell(&self, document: &EventDocument, event: &Event, text: &str) {
+    pub(in crate::commands) fn tell(&self, document: &EventDocument, event: &Event, text: &str) {
         let at = document.at;
         match event {
             Event::Handoff(event) => self.tell_handoff(at, event, text),
@@ -106,6 +106,7 @@ impl Narrator {
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Usage(_)
             | Event::Blocker(_) => {}
         }
     }
@@ -167,7 +168,7 @@ impl Narrator {
     }
 
     /// `  1.2s  Analyst           has the baton`, with further lines below the text.
-    pub(super) fn line(&self, at: Timestamp, who: &str, what: &str) {
+    pub(in crate::commands) fn line(&self, at: Timestamp, who: &str, what: &str) {
         let seconds = at.duration_since(self.started).as_secs_f64().max(0.0);
         let time = show::dim(&format!("{:>TIME$}", format!("{seconds:.1}s")));
         let who = show::bold(&format!("{who:<NAME$}"));
@@ -177,7 +178,7 @@ impl Narrator {
     }
 
     /// As [`Narrator::line`], for what the demo itself does at this moment.
-    pub(super) fn line_now(&self, who: &str, what: &str) {
+    pub(in crate::commands) fn line_now(&self, who: &str, what: &str) {
         self.line(SystemClock.now(), who, what);
     }
 
@@ -187,7 +188,7 @@ impl Narrator {
     }
 
     /// The name of an agent, as the project has it.
-    pub(super) fn name_of(&self, agent: &str) -> String {
+    pub(in crate::commands) fn name_of(&self, agent: &str) -> String {
         show::visible(self.names.get(agent).map_or(agent, String::as_str))
     }
 }
@@ -230,7 +231,7 @@ fn quoted(line: &str, width: usize) -> Vec<String> {
 }
 
 /// A story begins.
-pub(super) fn title(title: &str, about: &str, n: usize, n_all: usize) {
+pub(in crate::commands) fn title(title: &str, about: &str, n: usize, n_all: usize) {
     let which = if n_all > 1 { format!("  ({n} of {n_all})") } else { String::new() };
     show::answer(&format!("\n{} {}{}", show::mark("▶"), show::bold(title), show::dim(&which)));
     for line in wrapped(about.trim(), WIDTH - 2) {
@@ -240,19 +241,19 @@ pub(super) fn title(title: &str, about: &str, n: usize, n_all: usize) {
 }
 
 /// What is promised, before it is shown.
-pub(super) fn promise(text: &str) {
+pub(in crate::commands) fn promise(text: &str) {
     let lines = wrapped(text, WIDTH - 12);
     show::answer(&format!("\n  {} {}", show::mark("promised:"), lines.join("\n            ")));
 }
 
 /// What was just shown.
-pub(super) fn shown(text: &str) {
+pub(in crate::commands) fn shown(text: &str) {
     let lines = wrapped(text, WIDTH - 12);
     show::answer(&format!("  {} {}\n", show::good("✔  shown:"), lines.join("\n            ")));
 }
 
 /// A text in lines of at most so many columns, broken at blanks.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(in crate::commands) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut n_columns = 0;
     for word in text.split(' ') {

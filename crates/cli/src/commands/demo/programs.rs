@@ -1,7 +1,8 @@
-//! The programs that the demo starts: `baton serve`, `baton runner`, git and the tests of its project.
+//! The programs that `baton demo` and `baton do` start: `baton serve`, `baton runner`, git and the tests of
+//! the demo's project.
 //!
-//! Whatever becomes of the demo, its server and its runner end with it: they hold the other end of a pipe.
-#![expect(clippy::disallowed_methods, reason = "the demo starts programs of its own")]
+//! Whatever becomes of this process, its server and its runner end with it: they hold the other end of a pipe.
+#![expect(clippy::disallowed_methods, reason = "these commands start programs of their own")]
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -18,19 +19,19 @@ use crate::failure::Failure;
 /// How long a program may take to say that it is ready, and to end.
 const MOST_STARTING: Duration = Duration::from_secs(30);
 const MOST_ENDING: Duration = Duration::from_secs(40);
-/// Lines of a program's log that are kept, to be told if it ends by itself.
+/// Lines of a program's log that are kept, to be shown if it ends by itself.
 const KEPT_LINES: usize = 20;
 
 /// The folders of a demo.
-pub(super) struct DemoFolders {
+pub(in crate::commands) struct DemoFolders {
     /// The git repository, which is a Baton project too.
-    pub(super) project: PathBuf,
+    pub(in crate::commands) project: PathBuf,
     /// The user's state, as far as the demo is concerned: what it trusts is in it.
-    pub(super) state: PathBuf,
+    pub(in crate::commands) state: PathBuf,
 }
 
 /// A Baton that the demo has started.
-pub(super) struct BatonProcess {
+pub(in crate::commands) struct BatonProcess {
     child: Child,
     /// Never written to: it ends with this process.
     _input: Option<ChildStdin>,
@@ -38,24 +39,27 @@ pub(super) struct BatonProcess {
 }
 
 /// What a program printed, and whether it succeeded.
-pub(super) struct ProgramEnd {
-    pub(super) is_success: bool,
-    pub(super) output: String,
+pub(in crate::commands) struct ProgramEnd {
+    pub(in crate::commands) is_success: bool,
+    pub(in crate::commands) output: String,
 }
 
 impl BatonProcess {
     /// Starts `baton` with these arguments, and waits for the line that begins with `ready`: returns
     /// what follows in it.
-    pub(super) async fn start(
-        folders: &DemoFolders,
+    pub(in crate::commands) async fn start(
+        (project, state): (&Path, Option<&Path>),
         args: &[&str],
         ready: &str,
     ) -> Result<(Self, String), Failure> {
         let program =
             std::env::current_exe().map_err(|error| Failure::io("find this program", error))?;
         let mut command = Command::new(program);
-        command.arg("--project").arg(&folders.project).args(args).arg("--until-input-ends");
-        command.env("XDG_STATE_HOME", &folders.state).env("NO_COLOR", "1");
+        command.arg("--project").arg(project).args(args).arg("--until-input-ends");
+        command.env("NO_COLOR", "1");
+        if let Some(state) = state {
+            command.env("XDG_STATE_HOME", state);
+        }
         for name in ["BATON_URL", "BATON_TOKEN", "BATON_RUNNER_TOKEN", "BATON_KILL_AT_STEP"] {
             command.env_remove(name);
         }
@@ -91,14 +95,14 @@ impl BatonProcess {
     }
 
     /// Ends it as a crash would.
-    pub(super) async fn kill(mut self) {
+    pub(in crate::commands) async fn kill(mut self) {
         // It fails where the process has ended already.
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
     }
 
     /// Tells it to stop, and waits until it has.
-    pub(super) async fn stop(mut self) {
+    pub(in crate::commands) async fn stop(mut self) {
         let pid = self.child.id().and_then(|it| i32::try_from(it).ok()).and_then(Pid::from_raw);
         if let Some(pid) = pid {
             let _ = kill_process(pid, Signal::TERM);
@@ -109,7 +113,7 @@ impl BatonProcess {
     }
 
     /// Why it has ended by itself; `None` while it is there.
-    pub(super) fn has_ended(&mut self) -> Option<String> {
+    pub(in crate::commands) fn has_ended(&mut self) -> Option<String> {
         match self.child.try_wait() {
             Ok(None) | Err(_) => None,
             Ok(Some(status)) => Some(format!("{status}: {}", self.last_lines())),
@@ -137,7 +141,7 @@ fn keep(log: &Mutex<Vec<String>>, line: String) {
 }
 
 /// git in the repository of the demo, with no settings but those of the repository.
-pub(super) async fn git(project: &Path, args: &[&str]) -> Result<String, Failure> {
+pub(in crate::commands) async fn git(project: &Path, args: &[&str]) -> Result<String, Failure> {
     let mut command = Command::new("git");
     command.args(["-c", "core.hooksPath=/dev/null"]).args(args);
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
@@ -151,7 +155,7 @@ pub(super) async fn git(project: &Path, args: &[&str]) -> Result<String, Failure
 }
 
 /// A program of the project and its arguments, by `sh`.
-pub(super) async fn sh(project: &Path, args: &[&str]) -> Result<ProgramEnd, Failure> {
+pub(in crate::commands) async fn sh(project: &Path, args: &[&str]) -> Result<ProgramEnd, Failure> {
     let mut command = Command::new("sh");
     command.args(args);
     run(command, project, "sh").await
@@ -162,7 +166,7 @@ async fn run(mut command: Command, project: &Path, name: &str) -> Result<Program
         command.env_remove(name);
     }
     command.current_dir(project).stdin(Stdio::null()).kill_on_drop(true);
-    let what = format!("start `{name}`, which the demo needs");
+    let what = format!("start `{name}`, which this needs");
     let output = command.output().await.map_err(|error| Failure::io(&what, error))?;
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     text += &String::from_utf8_lossy(&output.stderr);

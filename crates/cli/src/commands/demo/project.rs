@@ -23,7 +23,7 @@ const SETTINGS: &str = include_str!("../../../demo/baton.toml");
 /// How the message of the commit begins that brings the tests of a story.
 pub(super) const ASKED: &str = "Ask for it: ";
 
-/// Of the repository alone: whoever watches the demo may have no name in git, or sign every commit.
+/// Of the repository alone: the viewer may have no name in git, or sign every commit.
 const GIT_SETTINGS: [(&str, &str); 4] = [
     ("user.name", "Baton demo"),
     ("user.email", "demo@localhost"),

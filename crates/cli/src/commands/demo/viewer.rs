@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use baton_api::{
-    Acceptance, Attribution, EventDocument, HandoffSummary, InboxItemDocument, MessageDocument,
-    Page, PersonsWord, RunDocument, StartRequest, StoryDocument, StoryText,
+    Acceptance, Attribution, DecisionDocument, EventDocument, HandoffSummary, InboxItemDocument,
+    MessageDocument, Page, PersonsWord, RunDetail, RunDocument, StartRequest, StoryDocument,
+    StoryText,
 };
 use baton_core::gate::AnswerKind;
 use baton_core::names::Principal;
@@ -15,21 +16,22 @@ use crate::api::{Api, Ask, RemoteServer};
 use crate::failure::Failure;
 
 /// A caller of the demo's server.
-pub(super) struct Viewer {
+pub(in crate::commands) struct Viewer {
     api: Api,
 }
 
 impl Viewer {
-    pub(super) fn new(url: &str, name: &str) -> Result<Self, Failure> {
+    pub(in crate::commands) fn new(url: &str, name: &str) -> Result<Self, Failure> {
         let server = RemoteServer::started(url)?;
         Ok(Self { api: Api::at(server, Principal::parse(name)?) })
     }
 
     /// Adds a story and starts its run.
-    pub(super) async fn start(
+    pub(in crate::commands) async fn start(
         &self,
         story: &Story,
-        workflow: &str,
+        workflow: Option<&str>,
+        budget: Option<&str>,
     ) -> Result<RunDocument, Failure> {
         let key = story.key.to_string();
         let text = StoryText {
@@ -45,32 +47,62 @@ impl Viewer {
         let start = StartRequest {
             story: Some(key.clone()),
             new_story: false,
-            workflow: Some(workflow.to_owned()),
+            workflow: workflow.map(str::to_owned),
             to_agent: None,
             package: None,
             reason: None,
             at: None,
             mode: None,
+            budget: budget.map(str::to_owned),
         };
         self.api.send(&Ask::post(["runs"], &start)).await?;
         self.run(&format!("story:{key}")).await
     }
 
-    pub(super) async fn run(&self, name: &str) -> Result<RunDocument, Failure> {
+    pub(in crate::commands) async fn run(&self, name: &str) -> Result<RunDocument, Failure> {
         self.api.get(&Ask::get(["runs", name])).await
     }
 
-    pub(super) async fn story(&self, key: &str) -> Result<StoryDocument, Failure> {
+    pub(in crate::commands) async fn story(&self, key: &str) -> Result<StoryDocument, Failure> {
         self.api.get(&Ask::get(["stories", key])).await
     }
 
+    /// A run with what it has used.
+    pub(in crate::commands) async fn detail(&self, name: &str) -> Result<RunDetail, Failure> {
+        self.api.get(&Ask::get(["runs", name])).await
+    }
+
+    /// The runs that are not over.
+    pub(in crate::commands) async fn open_runs(&self) -> Result<Vec<RunDocument>, Failure> {
+        Ok(self.api.list(Ask::get(["runs"]).with("status", "open,paused")).await?.items)
+    }
+
+    pub(in crate::commands) async fn stories(&self) -> Result<Vec<StoryDocument>, Failure> {
+        Ok(self.api.list(Ask::get(["stories"])).await?.items)
+    }
+
+    pub(in crate::commands) async fn decisions(
+        &self,
+        run: Uuid,
+    ) -> Result<Vec<DecisionDocument>, Failure> {
+        Ok(self.api.list(Ask::get(["runs", &run.to_string(), "decisions"])).await?.items)
+    }
+
+    /// As the caller of an API that is open already.
+    pub(in crate::commands) fn named(api: Api) -> Self {
+        Self { api }
+    }
+
     /// Every handoff of a run.
-    pub(super) async fn handoffs(&self, run: Uuid) -> Result<Vec<HandoffSummary>, Failure> {
+    pub(in crate::commands) async fn handoffs(
+        &self,
+        run: Uuid,
+    ) -> Result<Vec<HandoffSummary>, Failure> {
         Ok(self.api.list(Ask::get(["handoffs"]).with("run", run)).await?.items)
     }
 
     /// The next events of a run.
-    pub(super) async fn events(
+    pub(in crate::commands) async fn events(
         &self,
         run: Uuid,
         after: u64,
@@ -81,7 +113,7 @@ impl Viewer {
     }
 
     /// The whole text of a message, whose event has the beginning.
-    pub(super) async fn message(
+    pub(in crate::commands) async fn message(
         &self,
         run: Uuid,
         position: u64,
@@ -92,7 +124,7 @@ impl Viewer {
     }
 
     /// Takes a handoff under a lease.
-    pub(super) async fn accept(
+    pub(in crate::commands) async fn accept(
         &self,
         handoff: u64,
         agent: &str,
@@ -108,12 +140,15 @@ impl Viewer {
     }
 
     /// What waits for a person in a run.
-    pub(super) async fn inbox(&self, run: Uuid) -> Result<Vec<InboxItemDocument>, Failure> {
+    pub(in crate::commands) async fn inbox(
+        &self,
+        run: Uuid,
+    ) -> Result<Vec<InboxItemDocument>, Failure> {
         let all = self.api.list::<InboxItemDocument>(Ask::get(["inbox"])).await?.items;
         Ok(all.into_iter().filter(|it| it.run.id == run).collect())
     }
 
-    pub(super) async fn answer(
+    pub(in crate::commands) async fn answer(
         &self,
         handoff: Uuid,
         answer: AnswerKind,
@@ -125,7 +160,7 @@ impl Viewer {
     }
 
     /// The names of the agents, by id.
-    pub(super) async fn names(&self) -> Result<HashMap<String, String>, Failure> {
+    pub(in crate::commands) async fn names(&self) -> Result<HashMap<String, String>, Failure> {
         let agents: Page<Attribution> = self.api.get(&Ask::get(["agents"])).await?;
         Ok(agents.items.into_iter().map(|it| (it.agent_id, it.agent_name)).collect())
     }

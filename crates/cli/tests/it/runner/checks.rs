@@ -36,6 +36,7 @@ if [ "$BATON_AGENT" = implementer ]; then
         *) echo "turn $n" > src/app.txt ;;
     esac
     if [ "$1" = idle ]; then rm -f turn; fi
+    if [ "$1" = forges ]; then mkdir -p tools; echo 'touch was-run' > tools/check.sh; fi
     if [ "$1" = links ]; then ln -s /etc/passwd src/link; fi
     git add -A; git -c user.name=a -c user.email=a@localhost commit -q --allow-empty -m "turn $n"
     curl -sS -X POST "$BATON_URL/api/v1/handoffs/$BATON_HANDOFF/evidence" -H "Authorization: Bearer $BATON_TOKEN" \
@@ -46,7 +47,7 @@ curl -sS -o "$OUTPUT_DIRECTORY/answer" -w '%{http_code}' -X POST "$BATON_URL/api
     -d "{\"outcome\":\"success\",\"package\":$(cat "$(dirname "$0")/package.json")}" > "$OUTPUT_DIRECTORY/status"
 "#;
 
-fn workshop(way: &str, package: &Value) -> Workshop {
+pub(super) fn checked_workshop(way: &str, package: &Value) -> Workshop {
     let workshop = Workshop::new("curl", "");
     workshop.write(".baton/workflows/checked.yaml", WORKFLOW);
     workshop.write("tools/check.sh", CHECK);
@@ -65,7 +66,7 @@ fn workshop(way: &str, package: &Value) -> Workshop {
     workshop
 }
 
-fn claims() -> Value {
+pub(super) fn claims() -> Value {
     json!({ "summary": "src/app.txt greets; all tests pass", "tests_passed": true })
 }
 
@@ -86,7 +87,7 @@ fn written(workshop: &Workshop, name: &str) -> Vec<String> {
 
 #[test]
 fn a_lying_agent_is_caught_told_what_failed_and_in_the_end_a_person_is_asked() {
-    let workshop = workshop("lies", &claims());
+    let workshop = checked_workshop("lies", &claims());
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
@@ -111,7 +112,7 @@ fn a_lying_agent_is_caught_told_what_failed_and_in_the_end_a_person_is_asked() {
 
 #[test]
 fn an_agent_that_makes_it_pass_after_it_was_told_goes_on_and_the_receiver_sees_the_evidence() {
-    let workshop = workshop("learns", &claims());
+    let workshop = checked_workshop("learns", &claims());
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
@@ -150,7 +151,7 @@ fn an_agent_that_makes_it_pass_after_it_was_told_goes_on_and_the_receiver_sees_t
 
 #[test]
 fn what_others_post_of_a_check_with_a_command_decides_nothing() {
-    let workshop = workshop("honest", &claims());
+    let workshop = checked_workshop("honest", &claims());
     let served = workshop.serves_alone();
     workshop.start("s1");
     workshop.ok(&["handoff", "accept", "1"]);
@@ -180,7 +181,7 @@ fn what_others_post_of_a_check_with_a_command_decides_nothing() {
 
 #[test]
 fn where_no_runner_comes_a_person_is_asked() {
-    let workshop = workshop("honest", &claims());
+    let workshop = checked_workshop("honest", &claims());
     let workflow = WORKFLOW.replace("checks_within: 60s", "checks_within: 1s");
     workshop.write(".baton/workflows/checked.yaml", &workflow);
     let _served = workshop.serves_alone();
@@ -195,7 +196,7 @@ fn where_no_runner_comes_a_person_is_asked() {
 
 #[test]
 fn an_agent_that_changes_nothing_between_two_failures_is_not_tried_a_third_time() {
-    let workshop = workshop("idle", &claims());
+    let workshop = checked_workshop("idle", &claims());
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
@@ -213,7 +214,7 @@ fn nothing_that_a_package_names_leads_out_of_the_workspace() {
         ("nowhere.txt", "does not exist"),
     ] {
         let package = json!({ "summary": "src/app.txt greets", "files_changed": [artifact] });
-        let workshop = workshop("honest", &package);
+        let workshop = checked_workshop("honest", &package);
         let _served = workshop.serves();
         workshop.start("s1");
         workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
@@ -229,7 +230,7 @@ fn nothing_that_a_package_names_leads_out_of_the_workspace() {
     // A link is not followed, and a name that no file can have is not a failure of Baton.
     let long = "x".repeat(5000);
     let package = json!({ "summary": "src/app.txt greets", "files_changed": ["src/link", long] });
-    let workshop = workshop("links", &package);
+    let workshop = checked_workshop("links", &package);
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
@@ -241,7 +242,7 @@ fn nothing_that_a_package_names_leads_out_of_the_workspace() {
 
 #[test]
 fn a_runner_that_is_killed_during_checks_loses_nothing_and_reports_nothing_twice() {
-    let workshop = workshop("honest", &claims());
+    let workshop = checked_workshop("honest", &claims());
     let _served = workshop.serves_alone();
     let mut n_killed = 0;
     for step in (2..60).step_by(8) {
@@ -264,7 +265,7 @@ fn a_runner_that_is_killed_during_checks_loses_nothing_and_reports_nothing_twice
 
 #[test]
 fn a_changed_check_is_not_run_before_it_is_trusted_again() {
-    let workshop = workshop("honest", &claims());
+    let workshop = checked_workshop("honest", &claims());
     let mark = workshop.path().join("was-run");
     workshop.write("tools/check.sh", &format!("touch {}\nexit 0\n", mark.display()));
     let served = workshop.serves();

@@ -38,6 +38,7 @@ impl RealAgents {
         let workshop = Workshop::new("curl", "");
         let url = model.url();
         let (claude, codex) = (program("claude"), program("codex"));
+        let (claude_acp, codex_acp) = (program("claude-agent-acp"), program("codex-acp"));
         let provider = format!(
             "model_providers.fake={{name='fake',base_url='{url}/v1',wire_api='responses',\
              env_key='FAKE_KEY',request_max_retries=0,stream_max_retries=0}}"
@@ -50,6 +51,12 @@ impl RealAgents {
              timeout = \"60s\"\n\
              [executors.codex]\nkind = \"codex\"\nmodel = \"fake-1\"\nenv = [\"FAKE_KEY\"]\n\
              run = [{codex:?}, \"-c\", \"model_provider=fake\", \"-c\", {provider:?}]\ntimeout = \"60s\"\n\
+             [executors.claude-acp]\nkind = \"acp\"\nrun = [{claude_acp:?}]\ntimeout = \"60s\"\n\
+             env = [\"ANTHROPIC_API_KEY\"]\npermissions = \"edit\"\n\
+             [executors.asking]\nkind = \"acp\"\nrun = [{claude_acp:?}]\ntimeout = \"60s\"\n\
+             env = [\"ANTHROPIC_API_KEY\"]\n\
+             [executors.codex-acp]\nkind = \"acp\"\nrun = [{codex_acp:?}]\ntimeout = \"60s\"\n\
+             env = [\"FAKE_KEY\"]\npermissions = \"edit\"\n\
              {agents}"
         );
         workshop.write(".baton/baton.toml", &settings);
@@ -58,6 +65,13 @@ impl RealAgents {
         let home = tempfile::tempdir().unwrap();
         let identity = "[user]\nname = agent\nemail = agent@localhost\n";
         std::fs::write(home.path().join(".gitconfig"), identity).unwrap();
+        let config = format!(
+            "model = \"fake-1\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\n\
+             base_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n\
+             request_max_retries = 0\nstream_max_retries = 0\n"
+        );
+        std::fs::create_dir(home.path().join(".codex")).unwrap();
+        std::fs::write(home.path().join(".codex/config.toml"), config).unwrap();
         Self { workshop, model, home }
     }
 
@@ -246,8 +260,93 @@ fn a_program_that_is_killed_goes_on_with_its_conversation() {
     );
 }
 
+#[test]
+fn claude_and_codex_complete_a_pipeline_over_the_agent_client_protocol() {
+    let agents = "[agents.implementer]\nexecutors = [\"claude-acp\"]\n\
+                  [agents.\"*\"]\nexecutors = [\"codex-acp\"]\n";
+    let agents = RealAgents::new(agents, works);
+    let served = agents.serves();
+    agents.workshop.start("s1");
+    check_completed(&agents);
+    let messages = messages(&served);
+    assert!(messages.contains("[edit] Write"), "{messages}");
+    assert!(messages.contains("(claude-acp) used"), "{messages}");
+    assert!(messages.contains("(codex-acp) used"), "{messages}");
+}
+
+#[test]
+fn codex_edits_over_the_agent_client_protocol() {
+    let agents = "[agents.implementer]\nexecutors = [\"codex-acp\"]\n\
+                  [agents.\"*\"]\nexecutors = [\"claude\"]\n";
+    let agents = RealAgents::new(agents, works);
+    let served = agents.serves();
+    agents.workshop.start("s1");
+    check_completed(&agents);
+    assert!(messages(&served).contains("[execute] mkdir"), "{}", messages(&served));
+}
+
+#[test]
+fn a_person_denies_a_command_and_allows_an_edit_of_a_real_agent() {
+    let script = |it: &Conversation| {
+        let tool = |name: &str, input| ModelStep::Tool { name: name.to_owned(), input };
+        match (agent(it), it.n_results) {
+            ("implementer", 0) => {
+                tool("Bash", json!({"command": "touch forbidden", "description": "Try it"}))
+            }
+            ("implementer", 1) => {
+                tool("Write", json!({"file_path": "src/app.txt", "content": "hello\n"}))
+            }
+            _ => ModelStep::Text(block(agent(it))),
+        }
+    };
+    let agents = "[agents.implementer]\nexecutors = [\"asking\"]\n\
+                  [agents.\"*\"]\nexecutors = [\"claude\"]\n";
+    let agents = RealAgents::new(agents, script);
+    let served = agents.serves();
+    agents.workshop.start("s1");
+    let first = super::acp::asked(&agents.workshop, "touch forbidden");
+    agents.workshop.ok(&["reject", &first]);
+    let second = super::acp::asked(&agents.workshop, "app.txt");
+    agents.workshop.ok(&["approve", &second]);
+    check_completed(&agents);
+    let seen = agents.model.seen();
+    let told = seen.iter().any(|it| it.last_result.contains("refused"));
+    assert!(told, "the model is told that it was denied");
+    let files = agents.workshop.git(&["ls-tree", "-r", "--name-only", "feat/story-s1"]);
+    assert!(!files.contains("forbidden"), "{files}");
+    assert!(messages(&served).contains("a person denied it"), "{}", messages(&served));
+}
+
+#[test]
+fn a_killed_agent_of_the_protocol_goes_on_with_its_session() {
+    let is_silent = Arc::new(AtomicBool::new(false));
+    let has_hung = is_silent.clone();
+    let script = move |it: &Conversation| {
+        let is_first = agent(it) == "implementer" && it.n_results == 1;
+        match is_first && !has_hung.swap(true, Ordering::SeqCst) {
+            true => ModelStep::Silence,
+            false => works(it),
+        }
+    };
+    let agents = "[agents.implementer]\nexecutors = [\"claude-acp\"]\n\
+                  [agents.\"*\"]\nexecutors = [\"claude\"]\n";
+    let agents = RealAgents::new(agents, script);
+    let _served = agents.serves();
+    agents.workshop.start("s1");
+    agents.workshop.until("s1", "the model is silent", |_| is_silent.load(Ordering::SeqCst));
+    let record = attempt_record(&agents.workshop, "implementer");
+    assert!(record["report"]["session"].is_string(), "on disk while it works: {record}");
+    let pid = record["process"]["pid"].as_i64().unwrap().to_string();
+    assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    check_completed(&agents);
+    let seen = agents.model.seen();
+    let last = seen.iter().rfind(|it| agent(it) == "implementer").unwrap();
+    assert!(last.text.contains("You were interrupted"), "{}", last.text);
+    assert!(last.n_results >= 2, "its first answer is still there: {}", last.n_results);
+}
+
 /// The newest attempt of an agent, as the runner has it on disk.
-fn attempt_record(workshop: &Workshop, agent: &str) -> Value {
+pub(super) fn attempt_record(workshop: &Workshop, agent: &str) -> Value {
     let attempts = workshop.path().join(".baton/data/runner/attempts");
     let folders = std::fs::read_dir(attempts).unwrap().map(|it| it.unwrap().path());
     let records = folders.filter_map(|it| {

@@ -38,6 +38,32 @@ fn an_agent_that_ends_at_once_has_failed() {
     fails("nothing", "timeout = \"20s\"", "exited without handing off (exit code 0)");
 }
 
+/// It printed its handoff and then hung: that is taken, and said.
+#[test]
+fn an_agent_that_hangs_after_its_handoff_has_handed_on() {
+    let workshop = Workshop::new("block-hangs", "");
+    let settings = std::fs::read_to_string(workshop.path().join(".baton/baton.toml")).unwrap();
+    workshop.write(".baton/baton.toml", &settings.replace("timeout = \"20s\"", "timeout = \"1s\""));
+    workshop.ok(&["trust", "--yes"]);
+    let served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let handoffs = workshop.handoffs("s1");
+    assert!(handoffs.iter().all(|it| it["attempt"] == 1), "{handoffs:#?}");
+    let shown = workshop.ok(&["run", "show", "s1"]);
+    let said =
+        "the handoff of `documenter` is taken, although it did not end within 1 s, and was ended";
+    assert!(shown.contains(said), "{shown}");
+    let status = workshop.ok(&["runner", "status"]);
+    assert!(status.contains("although it did not end"), "{status}");
+    drop(served);
+}
+
+#[test]
+fn an_agent_that_hangs_after_a_draft_has_not() {
+    fails("draft-hangs", "timeout = \"1s\"", "did not end within 1 s, and was ended");
+}
+
 #[test]
 fn an_agent_that_ignores_the_request_to_end_is_ended() {
     fails("deaf", "timeout = \"1s\"", "did not end within 1 s, and was ended");

@@ -6,8 +6,11 @@ use crate::serve::Served;
 #[test]
 fn a_cloned_repository_starts_nothing_before_it_is_trusted_nor_after_a_change() {
     let workshop = Workshop::new("curl", "");
-    let clone =
-        Workshop { project: crate::Project(tempfile::tempdir().unwrap()), state: workshop.state };
+    let clone = Workshop {
+        project: crate::Project(tempfile::tempdir().unwrap()),
+        state: workshop.state,
+        at: None,
+    };
     let from = workshop.project.path().display().to_string();
     clone.git(&["clone", "-q", &from, "."]);
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use super::Workshop;
 
 /// The folder of a run.
-fn folder(workshop: &Workshop, story: &str) -> PathBuf {
+pub(super) fn folder(workshop: &Workshop, story: &str) -> PathBuf {
     PathBuf::from(workshop.ok(&["workspace", "path", story]).trim())
 }
 
-fn git_in(folder: &Path, args: &[&str]) -> String {
+pub(super) fn git_in(folder: &Path, args: &[&str]) -> String {
     let mut git = std::process::Command::new("git");
     let names = ["-c", "user.name=ada", "-c", "user.email=ada@localhost"];
     let output = git.current_dir(folder).args(names).args(args).output().unwrap();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::START;
-use crate::gate::{GateEdge, GateKind};
+use crate::gate::GateEdge;
 use crate::names::StepId;
 use crate::workflow::fan_out::BranchMap;
 use crate::workflow::{Edge, FanOut, Place, Target, Workflow};
@@ -14,6 +14,8 @@ pub(super) struct GraphBuilder<'a> {
     branches: &'a BranchMap,
     end: usize,
     pub(super) gates: Vec<GateEdge>,
+    /// Those that are checks alone.
+    pub(super) checked: Vec<GateEdge>,
     pub(super) gate_of: Vec<Option<usize>>,
     pub(super) copy_of: Vec<usize>,
     pub(super) successors: Vec<Vec<usize>>,
@@ -47,6 +49,7 @@ impl<'a> GraphBuilder<'a> {
             branches,
             end,
             gates: Vec::new(),
+            checked: Vec::new(),
             gate_of: vec![None; end + 1],
             copy_of: (0..=end).collect(),
             successors: vec![Vec::new(); end + 1],
@@ -74,10 +77,13 @@ impl<'a> GraphBuilder<'a> {
             return;
         }
         self.ways[source].extend(&targets);
-        let holds = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
-        let gate = holds.then(|| {
+        let gate = edge.holds().then(|| {
             let to = Workflow::target_place(&edge.to);
-            self.gates.push(GateEdge { from: from.clone(), to, on: edge.on });
+            let gate = GateEdge { from: from.clone(), to, on: edge.on };
+            if edge.stopping_gate().is_none() {
+                self.checked.push(gate.clone());
+            }
+            self.gates.push(gate);
             self.gates.len() - 1
         });
         let own = from.as_step().and_then(|it| self.branches.steps.get(it)).copied();

@@ -120,7 +120,7 @@ fn finish(dice: &mut Dice, current: &Handoff, outcome: Outcome, to: Option<Agent
         by: None,
         outcome,
         package: parcel(dice),
-        to,
+        to: to.map(Into::into),
         reason: None,
         fence: None,
         profile: Profile::Lenient,

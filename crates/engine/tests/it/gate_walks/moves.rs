@@ -2,13 +2,13 @@
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
-    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease, Record, Reject,
-    Release, Reply, Signal, Token, Way,
+    Accept, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease,
+    RanCheck, Receivers, Record, Reject, Release, Reply, ReportChecks, Signal, Token, Way,
 };
 use baton_core::contract::Profile;
-use baton_core::evidence::Verdict;
+use baton_core::evidence::{CheckRun, Verdict};
 use baton_core::gate::Answer;
-use baton_core::names::{AgentId, CheckName, FreeText, Principal};
+use baton_core::names::{AgentId, CheckName, FreeText, Principal, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::package::Package;
 use baton_core::run::{Baton, Handoff, HandoffNo, Run};
@@ -54,6 +54,9 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
         Some(it) => it.no,
         None => HandoffNo(1 + dice.below(run.n_handoffs as usize + 1) as u32),
     };
+    if let Some(checks) = open.and_then(|it| it.checks.as_ref()).filter(|_| dice.chance(70)) {
+        return about_checks(dice, handoff, open.map_or(1, |it| it.fence), &checks.checks);
+    }
     let by = dice.chance(30).then(|| anybody(dice, workflow));
     let fence = fence(dice, open);
     let why = dice.chance(30).then(|| reason("because"));
@@ -69,7 +72,7 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
             by,
             outcome: outcome(dice),
             package: parcel(dice),
-            to: dice.chance(30).then(|| anybody(dice, workflow)),
+            to: dice.chance(30).then(|| receivers(dice, workflow)),
             reason: why,
             fence,
             profile: profile(dice),
@@ -106,6 +109,42 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
             _ => Command::MarkStale { handoff },
         },
         _ => Command::CancelRun { reason: why },
+    }
+}
+
+/// One, or two at once, which are sometimes those of a fan-out.
+fn receivers(dice: &mut Dice, workflow: &Workflow) -> Receivers {
+    let n = if dice.chance(80) { 1 } else { 2 + dice.below(2) };
+    let fan_outs = workflow.fan_outs();
+    let of_fan_out = dice.one_of(&fan_outs).filter(|_| n > 1 && dice.chance(50));
+    let first = |step: &StepId| workflow.agents_at(&Place::Step(step.clone()))[0].clone();
+    let named: Vec<AgentId> = match of_fan_out {
+        Some(fan_out) => fan_out.branches.iter().map(first).collect(),
+        None => (0..n).map(|_| anybody(dice, workflow)).collect(),
+    };
+    Receivers::of(named).unwrap()
+}
+
+/// What a runner, and others, do with the checks of parked work.
+fn about_checks(dice: &mut Dice, handoff: HandoffNo, fence: u32, checks: &[CheckName]) -> Command {
+    let verdict = if dice.chance(95) { Verdict::Passed } else { Verdict::Failed };
+    let check = dice.one_of(checks).cloned().unwrap();
+    match dice.below(4) {
+        0 | 1 => Command::Record(Record { handoff, check, verdict, detail: None }),
+        2 => {
+            let (lease, can_run) = (LeaseTime::USUAL, vec![CheckName::parse("lint").unwrap()]);
+            Command::ClaimChecks(ClaimChecks { handoff, lease, can_run })
+        }
+        _ => Command::ReportChecks(ReportChecks { handoff, fence, results: vec![ran(dice)] }),
+    }
+}
+
+fn ran(dice: &mut Dice) -> RanCheck {
+    RanCheck {
+        check: CheckName::parse("lint").unwrap(),
+        verdict: if dice.chance(85) { Verdict::Passed } else { Verdict::Failed },
+        detail: words(),
+        ran: CheckRun { exit_code: Some(0), millis: 1, commit: None, tree: None },
     }
 }
 

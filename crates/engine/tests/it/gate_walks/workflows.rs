@@ -25,7 +25,8 @@ pub(super) const AGENTS: [&str; 15] = [
     "dee",
 ];
 
-/// The check that every automatic gate of a drawn workflow asks for last.
+/// The check that every automatic gate of a drawn workflow, and every edge with several checks, asks
+/// for last.
 pub(super) const LAST_CHECK: &str = "build";
 
 pub(super) fn all() -> Vec<Workflow> {
@@ -140,12 +141,16 @@ fn gate(dice: &mut Dice, percent: usize, is_last: bool) -> String {
     if !dice.chance(percent) {
         return String::new();
     }
-    match dice.below(if is_last { 2 } else { 3 }) {
+    match dice.below(if is_last { 4 } else { 5 }) {
         // A gate of the run's mode holds like a declared one.
         0 if dice.chance(50) => ", ask_in: supervised".to_owned(),
         0 => ", gate: blocking".to_owned(),
         1 => ", gate: { type: automatic, name: proofs, checks: [lint, types, tests, build] }"
             .to_owned(),
-        _ => ", gate: advisory".to_owned(),
+        // Checks hold like a gate; beside a gate, both have to be passed.
+        2 => ", checks: [lint, build]".to_owned(),
+        3 => ", checks: [lint, build], gate: blocking".to_owned(),
+        _ => [", gate: advisory", ", gate: advisory, checks: [lint, build]"][dice.below(2)]
+            .to_owned(),
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn real_command(order: &Order) -> Command {
             by: named(&complete.by),
             outcome: complete.outcome,
             package: package(&complete.parcel.text(complete.serial)),
-            to: complete.to.map(agent),
+            to: complete.to.map(|it| agent(it).into()),
             reason: None,
             fence: complete.fence,
             profile: complete.profile,

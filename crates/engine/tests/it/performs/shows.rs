@@ -50,7 +50,7 @@ fn counted(run: &Run) -> Vec<String> {
     let counted = run.counters.iter().filter(|it| it.n > 0);
     let mut counted: Vec<String> = counted
         .filter_map(|it| match &it.scope {
-            CounterScope::Rounds(_) | CounterScope::WholeRun => None,
+            CounterScope::Rounds(_) | CounterScope::WholeRun | CounterScope::Budget(_) => None,
             CounterScope::Entries(step) => Some(format!("{step} entered {}", it.n)),
             CounterScope::Blocks(step) => Some(format!("{step} helped {}", it.n)),
             CounterScope::Delegations(no) => Some(format!("{} gave {} parts", no.0, it.n)),

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{
     Acceptance, Cancellation, CheckResult, Clarification, CommandAnswer, Completion, GivenBack,
-    QuestionAnswer, Rejection, Why,
+    QuestionAnswer, ReceiverNames, Rejection, Why,
 };
-use baton_core::command::{Accept, Clarify, Command, Complete, Record, Reject, Release, Reply};
-use baton_core::names::{CheckName, FreeText, Reason};
+use baton_core::command::{
+    Accept, Clarify, Command, Complete, Receivers, Record, Reject, Release, Reply,
+};
+use baton_core::names::{AgentId, CheckName, FreeText, Reason};
 use baton_core::run::HandoffNo;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -101,9 +103,10 @@ pub(in crate::v1) async fn reject(
 
 /// Completes a handoff and hands the work on.
 ///
-/// The workflow chooses the next step by the outcome, or checks `toAgent`. `handoff` in the response
-/// is the next one; where the run ends, it is the one back to the orchestrator, completed already. A
-/// body that is not JSON is a whole document, which says how the step ended.
+/// The workflow chooses the next step by the outcome, or checks `toAgent`: an agent, or the list of all
+/// receivers of a fan-out. `handoff` in the response is the next one, at a fan-out the first; where the
+/// run ends, it is the one back to the orchestrator, completed already. A body that is not JSON is a
+/// whole document, which says how the step ended.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/complete",
     operation_id = "completeHandoff", tag = "handoffs",
     params(HandoffCommandParams),
@@ -130,7 +133,9 @@ pub(in crate::v1) async fn complete(
     let by = by(&app, asked.agent.as_deref())?;
     let outcome = outcome(&asked.outcome)?;
     let package = body::package_or_document(asked.package.as_deref())?;
-    let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
+    let to = asked.to_agent.as_ref().map_or(&[][..], ReceiverNames::all).iter();
+    let to: Vec<AgentId> = to.map(|it| known_agent(&app, it)).collect::<Result<_, _>>()?;
+    let to = Receivers::of(to);
     let reason = reason(asked.reason.as_deref())?;
     let (fence, profile) = (asked.fence, asked.profile.0);
     let command = |handoff| {

@@ -218,7 +218,7 @@ pub(in crate::v1) async fn heartbeat(
     Params(query): Params<OneQuery>,
     body: axum::body::Body,
 ) -> Result<ApiResponse<LeaseUntil>, ApiProblem> {
-    let (_, asked): (_, Heartbeat) = body::read_as(body).await?;
+    let (_, asked): (_, Heartbeat) = body::read_as(&app.door, body).await?;
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
     match app.caller().heartbeat(&which, asked.fence).await {
         Ok(lease_until) => Ok(ApiResponse::new(LeaseUntil { lease_until })),

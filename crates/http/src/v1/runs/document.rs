@@ -2,7 +2,7 @@
 
 use baton_api::{BranchDocument, PassedGateDocument, RestartDocument, RunDetail, RunDocument};
 use baton_core::names::StepId;
-use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, RunStatus, State};
+use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, RunStatus, State, Wait};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
@@ -10,6 +10,7 @@ use baton_store::RunRow;
 use baton_views::PassedGate;
 
 use crate::scope::RequestScope;
+use crate::v1::usage::run_usage;
 
 pub(in crate::v1) async fn run_detail(
     app: &RequestScope,
@@ -19,7 +20,8 @@ pub(in crate::v1) async fn run_detail(
     let passed_gates = gates.into_iter().map(passed_gate).collect();
     let workflow = app.read().workflow_of(row).await?;
     let restart = restart(&row.run, &workflow);
-    Ok(RunDetail { run: run_document(app, row).await?, passed_gates, restart })
+    let usage = run_usage(&row.run, &workflow);
+    Ok(RunDetail { run: run_document(app, row).await?, passed_gates, restart, usage })
 }
 
 /// A step of a branch is no place to begin at alone.
@@ -99,6 +101,14 @@ pub(in crate::v1) async fn run_document(
         parked_on: match run.baton() {
             Baton::Parked { on, .. } => Some((*on).into()),
             Baton::Offered { .. } | Baton::Held { .. } | Baton::Loose { .. } | Baton::Done => None,
+        },
+        held_back_until: match run.baton() {
+            Baton::Parked { on: Wait::Timer, .. } => current.and_then(|it| it.held_back_until),
+            Baton::Parked { .. }
+            | Baton::Offered { .. }
+            | Baton::Held { .. }
+            | Baton::Loose { .. }
+            | Baton::Done => None,
         },
         is_asked: current.is_some_and(|it| it.state == State::Clarification),
         is_stale: current.is_some_and(|it| it.is_stale),

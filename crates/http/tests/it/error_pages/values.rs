@@ -115,6 +115,11 @@ fn ways() -> Vec<Refusal> {
         "says nothing about this work in particular; name what was made or changed, with numbers, names or paths",
     );
     vec![
+        Refusal::NotTheReceivers {
+            from: text("fix"),
+            to: text("`reviewer-quality`, `closer-agent`"),
+            known: text("on success it goes to `reviewer-quality`, `reviewer-security` at once"),
+        },
         Refusal::NotAnEdge {
             from: text("analyze"),
             to: agent("documenter"),

@@ -42,7 +42,8 @@ impl PromptInputs {
                 | Event::Checks(_)
                 | Event::Blocker(_)
                 | Event::Message(_)
-                | Event::Branch(_) => {}
+                | Event::Branch(_)
+                | Event::Usage(_) => {}
             }
         }
         if !is_joined {

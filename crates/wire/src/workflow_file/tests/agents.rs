@@ -1,5 +1,7 @@
 use expect_test::{Expect, expect};
 
+use baton_core::names::CheckName;
+
 use super::super::agents::KnownAgents;
 use super::super::{parse_file, parse_for};
 use crate::agent_file;
@@ -27,7 +29,7 @@ fn check(text: &str, expected: &Expect) {
     let agents = agents(&[("planner", PLANNER), ("coder", "Write the code.")]);
     let unread = [("tester".to_owned(), ".baton/agents/tester.md".to_owned())];
     let known = KnownAgents { agents: &agents, unread: &unread };
-    let found = parse_for("team", text, &known);
+    let found = parse_for("team", text, &known, &[]);
     let lines: Vec<String> =
         found.err().unwrap_or_default().iter().map(ToString::to_string).collect();
     expected.assert_eq(&lines.join("\n"));
@@ -90,7 +92,7 @@ steps:
 contracts:
   plan: { must: [{ field: plan, about: what is done }] }
 ";
-    assert!(parse_for("team", text, &KnownAgents { agents: &agents, unread: &[] }).is_ok());
+    assert!(parse_for("team", text, &KnownAgents { agents: &agents, unread: &[] }, &[]).is_ok());
 }
 
 #[test]
@@ -102,4 +104,35 @@ fn a_workflow_has_the_name_of_its_file() {
         problems[0].to_string(),
         "line 1, column 7: name: is `teams`, but the file is `team.yaml`; write `name: team`, or rename the file to `teams.yaml` [misnamed]"
     );
+}
+
+#[test]
+fn a_slip_in_the_name_of_a_check_is_told_and_a_check_without_a_command_is_not() {
+    let agents = agents(&[("planner", PLANNER)]);
+    let text = "\
+name: team
+start: plan
+steps:
+  plan:
+    agent: planner
+    on:
+      success:
+        - { to: complete, checks: [tests, lnit, ci, package] }
+        - to: plan
+          gate: { type: automatic, checks: [lint, tset] }
+";
+    let known = KnownAgents { agents: &agents, unread: &[] };
+    let checks = ["tests", "lint"].map(|it| CheckName::parse(it).unwrap());
+    let problems = parse_for("team", text, &known, &checks).unwrap_err();
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    expect![[r#"
+        line 8, column 41: steps.plan.on.success[0].checks[1]: `lnit` is no check of `[checks]` in baton.toml; did you mean `lint`? If its result comes from elsewhere, give it a name that is not so near [unknown_check]
+        line 10, column 49: steps.plan.on.success[1].gate.checks[1]: `tset` is no check of `[checks]` in baton.toml; did you mean `tests`? If its result comes from elsewhere, give it a name that is not so near [unknown_check]"#]]
+    .assert_eq(&lines.join("\n"));
+    let posted = text.replace("lnit", "lint").replace("tset", "tests");
+    let workflow = parse_for("team", &posted, &known, &checks).unwrap();
+    expect!["`steps.plan.on.success[0].checks`: `ci` has no command in baton.toml; add `[checks.ci]`, or post its result with `baton evidence HANDOFF ci passed`"]
+        .assert_eq(&crate::workflow_file::checks::posted_checks(&workflow, &checks).join("\n"));
+    // A project without checks of its own has nothing that a name could be a slip of.
+    assert!(parse_for("team", text, &known, &[]).is_ok());
 }

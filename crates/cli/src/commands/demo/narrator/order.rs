@@ -5,7 +5,7 @@ use baton_core::event::{BlockerEvent, Event, HandoffEvent, MessageEvent, Questio
 use baton_core::names::AgentId;
 
 /// Moves the messages of an agent in front of what ended its turn.
-pub(in crate::commands::demo) fn in_reading_order<T>(
+pub(in crate::commands) fn in_reading_order<T>(
     events: Vec<T>,
     event_of: impl Fn(&T) -> &Event,
 ) -> Vec<T> {
@@ -23,6 +23,7 @@ pub(in crate::commands::demo) fn in_reading_order<T>(
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Usage(_)
             | Event::Blocker(_) => None,
         };
         let place = said_by.and_then(|by| end_of_turn(&ordered, by, &event_of));

@@ -1,0 +1,150 @@
+//! The project that the work needs: the user's own, or one that is made here and belongs to this command.
+
+use std::path::{Path, PathBuf};
+
+use baton_files::{Dir, FileMode};
+use baton_runner::{DetectedProgram, ProgramLogin};
+use baton_wire::suggest::did_you_mean;
+
+use super::checkout::Checkout;
+use crate::args::DoArgs;
+use crate::commands::agent::detect::settings;
+use crate::commands::init::write_missing;
+use crate::failure::Failure;
+use crate::project::{FOLDER, PROJECT_FILE, Project};
+use crate::runners::{ProjectTrust, allow, environment};
+use crate::show;
+
+/// The first line of a file that is written anew each time.
+const MARK: &str =
+    "# Written by `baton do`, and written anew by it. Without this line the file is yours.\n";
+
+/// Makes or finds the project, and makes sure that its agents have programs that may be started.
+pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBuf, Failure> {
+    let root = &checkout.root;
+    let dir = Dir::open(root)?;
+    let path = Path::new(FOLDER).join(PROJECT_FILE);
+    let text = match dir.read_text(&path, 1 << 20) {
+        Ok(text) => Some(text),
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(error.into()),
+    };
+    let is_own = text.as_ref().is_none_or(|it| it.starts_with(MARK));
+    if args.continue_run && text.is_none() {
+        let message = "no run of `baton do` is open here; `baton do \"...\"` begins one";
+        return Err(Failure::NotFound(message.to_owned()));
+    }
+    if is_own && !(args.continue_run && args.agents.is_empty()) {
+        let chosen = chosen(&args.agents).await?;
+        checkout.exclude_project().await?;
+        let folder = dir.make_dirs(FOLDER, FileMode::Shared)?;
+        write_missing(&folder, (".gitignore", "/data/\n"))?;
+        let workflow = args.workflow.as_deref().unwrap_or("story-pipeline");
+        let workflow = serde_json::Value::from(workflow).to_string();
+        let programs = settings(&chosen).unwrap_or_default();
+        let text = format!("{MARK}[project]\nworkflow = {workflow}\n\n{programs}\n");
+        folder.write_atomic(PROJECT_FILE, text.as_bytes(), FileMode::Shared)?;
+        let project = Project::find(Some(root))?;
+        let trust = ProjectTrust::of(&project)?;
+        // It is what this very command has just written, from what the user asked for.
+        allow(&project, &trust.wanted)?;
+        let names: Vec<&str> = chosen.iter().map(|it| it.program.name()).collect();
+        show::note(&format!(
+            "agents: {} (in {}, which git does not see)",
+            names.join(", "),
+            path.display()
+        ));
+        return Ok(root.clone());
+    }
+    check_own(&Project::find(Some(root))?, args).await?;
+    Ok(root.clone())
+}
+
+/// A project with settings of the user's own.
+async fn check_own(project: &Project, args: &DoArgs) -> Result<(), Failure> {
+    if !args.agents.is_empty() {
+        return Err(Failure::Usage(
+            "`.baton/baton.toml` of this project says which programs its agents use; change `[agents]` there, \
+             and leave `--agents` out"
+                .to_owned(),
+        ));
+    }
+    if project.file.runner.is_idle() {
+        let lines =
+            settings(&usable(baton_runner::detect(&environment()).await)).unwrap_or_default();
+        let hint =
+            if lines.is_empty() { install_hint() } else { format!("for example:\n\n{lines}\n\n") };
+        return Err(Failure::Conflict(format!(
+            "`.baton/baton.toml` of this project names no program for its agents; add one, {hint}then `baton trust`"
+        )));
+    }
+    if !ProjectTrust::of(project)?.is_given() {
+        return Err(Failure::Untrusted(
+            "this project would start programs that you have not allowed; `baton trust` shows them, and allows \
+             them"
+            .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// The programs that were asked for, else all that can be used.
+async fn chosen(asked: &[String]) -> Result<Vec<DetectedProgram>, Failure> {
+    let found = baton_runner::detect(&environment()).await;
+    if asked.is_empty() {
+        let usable = usable(found.clone());
+        if !usable.is_empty() {
+            return Ok(usable);
+        }
+        let installed: Vec<&str> =
+            found.iter().filter(|it| it.version.is_some()).map(|it| it.program.name()).collect();
+        return Err(Failure::NotFound(if installed.is_empty() {
+            format!("no program for agents is installed here: {}", install_hint())
+        } else {
+            format!(
+                "{} is installed, but no login was found; log in by starting it once, set its key, or name it: \
+                 `--agents {}`",
+                installed.join(", "),
+                installed.join(","),
+            )
+        }));
+    }
+    let names: Vec<&str> = found.iter().map(|it| it.program.name()).collect();
+    let mut chosen = Vec::new();
+    for name in asked {
+        let name = name.trim();
+        let Some(it) = found.iter().find(|it| it.program.name() == name) else {
+            let hint = did_you_mean(name, &names);
+            return Err(Failure::Usage(format!(
+                "`{}` is no program that Baton knows: {hint}",
+                show::visible(name)
+            )));
+        };
+        if it.version.is_none() {
+            return Err(Failure::NotFound(format!(
+                "`{name}` is not installed, or does not answer; {}",
+                install_hint()
+            )));
+        }
+        if it.login == ProgramLogin::Missing {
+            show::note(&format!(
+                "{} no login of `{name}` was found; it may ask for one",
+                show::warn("note:")
+            ));
+        }
+        chosen.push(it.clone());
+    }
+    Ok(chosen)
+}
+
+fn usable(found: Vec<DetectedProgram>) -> Vec<DetectedProgram> {
+    let is_usable =
+        |it: &DetectedProgram| it.version.is_some() && it.login != ProgramLogin::Missing;
+    found.into_iter().filter(is_usable).collect()
+}
+
+fn install_hint() -> String {
+    "install Claude Code, Codex or Gemini CLI as its makers say, and log in; `baton agent detect` shows what is \
+     found"
+    .to_owned()
+}
