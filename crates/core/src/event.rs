@@ -20,6 +20,7 @@ mod message;
 mod passed;
 mod question;
 mod run;
+mod shown;
 mod step;
 mod usage;
 
