@@ -22,6 +22,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::percent::encoded;
 use crate::record::AttemptKey;
 use crate::transport::ApiTransport;
 
@@ -494,17 +495,4 @@ fn media_type(format: Format) -> &'static str {
         Format::Yaml => "application/yaml",
         Format::Markdown => "text/markdown",
     }
-}
-
-/// Percent-encodes everything but RFC 3986's unreserved characters.
-pub(crate) fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded += &format!("%{byte:02X}");
-        }
-    }
-    encoded
 }

@@ -16,6 +16,7 @@ mod executor;
 mod git;
 mod output;
 mod package_check;
+mod percent;
 mod play;
 mod process;
 mod record;
