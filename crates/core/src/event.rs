@@ -25,6 +25,7 @@ mod question;
 mod replay;
 mod run;
 mod shared;
+mod shown;
 mod step;
 mod usage;
 

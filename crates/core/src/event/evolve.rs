@@ -10,8 +10,7 @@ use crate::checked_work::CheckedWork;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::run::{
-    Baton, Branch, Frame, Given, Handoff, HandoffNo, Kind, Portrait, Run, RunCast,
-    RunStatus, State, Wait,
+    Baton, Branch, Frame, Given, Handoff, HandoffNo, Kind, Run, RunStatus, State, Wait,
 };
 use crate::workflow::Place;
 
@@ -164,21 +163,7 @@ impl Run {
 impl Run {
     fn open(&mut self, created: &Created, at: Timestamp) {
         self.n_handoffs = created.handoff.0;
-        if let Some(cast) = created.cast {
-            self.casts.push(RunCast { since: created.handoff, cast });
-        }
-        let parties = [
-            (&created.from.agent, created.from_portrait),
-            (&created.to.agent, created.to_portrait),
-        ];
-        for (agent, portrait) in parties {
-            let Some(portrait) = portrait else { continue };
-            self.portraits.push(Portrait {
-                agent: agent.clone(),
-                since: created.handoff,
-                portrait,
-            });
-        }
+        self.record_shown(created);
         let about = match created.kind {
             Kind::Question => created.follows,
             Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => None,
