@@ -77,7 +77,7 @@ pub(crate) enum Heard {
 }
 
 /// A conversation under way.
-pub(crate) struct Conversation {
+pub(crate) struct AgentConversation {
     heard: mpsc::Receiver<Heard>,
     cancel: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -91,7 +91,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// More requests of one attempt are denied: a person would not read them.
 const MOST_ASKED: usize = 50;
 
-impl Conversation {
+impl AgentConversation {
     pub(crate) fn start(
         brief: ConversationBrief,
         owner: ConversationOwner,
@@ -135,7 +135,7 @@ impl Conversation {
     }
 }
 
-impl Drop for Conversation {
+impl Drop for AgentConversation {
     fn drop(&mut self) {
         self.task.abort();
     }

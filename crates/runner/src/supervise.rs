@@ -16,7 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
-use crate::conversation::{Conversation, ConversationBrief, ConversationOwner, Heard};
+use crate::conversation::{AgentConversation, ConversationBrief, ConversationOwner, Heard};
 use crate::output::{AgentOutput, MOST_PRINTED, SECRET};
 use crate::process::{OutputChunk, RunningProgram, end_orphans, exit_parts};
 use crate::record::{AgentEnd, AttemptRecord};
@@ -79,7 +79,7 @@ pub(crate) async fn supervise(
                 agent: record.agent.clone(),
                 secrets: watched.secrets.clone(),
             };
-            conversation = Some(Conversation::start(*brief, owner, stdin, output));
+            conversation = Some(AgentConversation::start(*brief, owner, stdin, output));
             None
         }
     };
@@ -111,7 +111,7 @@ pub(crate) async fn supervise(
 async fn end_all(
     end: &AgentEnd,
     program: &mut RunningProgram,
-    conversation: Option<Conversation>,
+    conversation: Option<AgentConversation>,
     record: &AttemptRecord,
 ) -> Vec<Heard> {
     let mut last = Vec::new();
@@ -237,11 +237,11 @@ async fn watch_over(
 }
 
 /// What is watched over.
-type WatchedParts<'a> = (&'a mut RunningProgram, &'a mut Option<Conversation>, &'a mut Speech);
+type WatchedParts<'a> = (&'a mut RunningProgram, &'a mut Option<AgentConversation>, &'a mut Speech);
 
 async fn next(
     output: &mut mpsc::Receiver<OutputChunk>,
-    conversation: &mut Option<Conversation>,
+    conversation: &mut Option<AgentConversation>,
 ) -> Option<Heard> {
     match conversation {
         Some(conversation) => conversation.next().await,
