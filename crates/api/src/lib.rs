@@ -6,7 +6,9 @@
 
 mod agents;
 mod archive;
+mod audit;
 mod blockers;
+mod checkpoints;
 mod checks;
 mod claims;
 mod command_result;
@@ -18,6 +20,7 @@ mod flat;
 mod handoff_commands;
 mod handoffs;
 mod inbox;
+mod insights;
 mod messages;
 mod metrics;
 mod page;
@@ -25,6 +28,7 @@ pub mod pipeline;
 mod problem;
 mod prompt;
 mod receiver_names;
+mod redactions;
 mod runs;
 mod status;
 mod stories;
@@ -36,7 +40,9 @@ use http::HeaderName;
 
 pub use crate::agents::{AgentDocument, Attribution};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
+pub use crate::audit::{AuditEntry, ExportFormat, ExportWriter};
 pub use crate::blockers::BlockerDocument;
+pub use crate::checkpoints::{CheckpointDocument, LoggedEvent};
 pub use crate::checks::{CheckClaim, CheckClaimRequest, CheckReport, ObservedResult};
 pub use crate::claims::{
     Claim, ClaimRequest, LostAttempt, NewMessage, PermissionRequest, WithdrawnPermission,
@@ -62,12 +68,17 @@ pub use crate::handoffs::{
 pub use crate::inbox::{
     ChoiceDocument, InboxItemDocument, PersonsWord, SaidPartDocument, SenderDocument,
 };
+pub use crate::insights::{
+    AgentInsights, EdgeInsights, InsightFigures, InsightsDocument, RejectedBy, WeekInsights,
+    WorkflowInsights,
+};
 pub use crate::messages::MessageDocument;
 pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
 pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
 pub use crate::receiver_names::ReceiverNames;
+pub use crate::redactions::{HandoffPart, RedactedText, RedactionRequest, RedactionResult};
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,

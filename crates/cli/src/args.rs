@@ -1,11 +1,13 @@
 //! What may be typed. One enum a noun; each verb is carried out by the file of its noun.
 
 mod answers;
+mod audit;
 mod demo;
 mod do_work;
 mod documents;
 mod handoff;
 mod help;
+mod insights;
 mod numbers;
 mod prompt;
 mod purpose;
@@ -24,6 +26,7 @@ use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
+pub(crate) use self::audit::{AuditCommand, AuditRange, AuditRedact, AuditVerify};
 pub(crate) use self::demo::Demo;
 #[cfg(test)]
 pub(crate) use self::demo::SHOWN;
@@ -34,6 +37,7 @@ pub(crate) use self::handoff::{
     TakeArgs, Taken,
 };
 pub(crate) use self::help::{greeting, root};
+pub(crate) use self::insights::{InsightsArgs, InsightsBy};
 use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
@@ -160,6 +164,11 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Check that every chain of events and the database are sound
     Verify,
+    /// Show how fast and how well work is handed off: by agent, edge, workflow or week
+    Insights(InsightsArgs),
+    /// Show, export, sign and verify the record of every run
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Write the archive again: all runs as files
     #[command(subcommand)]
     Archive(ArchiveCommand),

@@ -3,6 +3,7 @@
 mod agent;
 mod answer;
 mod archive;
+mod audit;
 mod backup;
 mod complete;
 mod convert;
@@ -15,6 +16,7 @@ mod extract;
 mod handoff;
 mod inbox;
 mod init;
+mod insights;
 mod lint;
 mod mine;
 mod open;
@@ -38,7 +40,7 @@ mod workspace;
 #[cfg(test)]
 pub(crate) use self::complete::shell_words;
 use crate::api::Api;
-use crate::args::{Cli, CliCommand, WorkflowCommand};
+use crate::args::{AuditCommand, Cli, CliCommand, WorkflowCommand};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -113,6 +115,11 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Evidence(evidence) => {
             over_api(&cli, async |api| evidence::run(api, evidence).await).await
         }
+        CliCommand::Audit(AuditCommand::Verify(args)) => audit::verify(&cli, args).await,
+        CliCommand::Insights(args) => {
+            over_api(&cli, async |api| insights::run(api, args).await).await
+        }
+        CliCommand::Audit(verb) => over_api(&cli, async |api| audit::run(api, verb).await).await,
         CliCommand::Archive(verb) => {
             over_api(&cli, async |api| archive::run(api, *verb).await).await
         }
@@ -147,6 +154,13 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Answer(_)
         | CliCommand::Evidence(_)
         | CliCommand::Archive(_)
+        | CliCommand::Insights(_)
+        | CliCommand::Audit(
+            AuditCommand::Log { .. }
+            | AuditCommand::Export { .. }
+            | AuditCommand::Checkpoint { .. }
+            | AuditCommand::Redact(_),
+        )
         | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)
         | CliCommand::Runner(_)
@@ -162,6 +176,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Agent(_)
         | CliCommand::Doctor
         | CliCommand::Verify
+        | CliCommand::Audit(AuditCommand::Verify(_))
         | CliCommand::Backup { .. }
         | CliCommand::Restore { .. }
         | CliCommand::Recover(_)

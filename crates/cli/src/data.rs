@@ -1,7 +1,7 @@
 //! Direct access to the data, for operations on the store rather than the API: exclusive while no
 //! other process has it open, else read-only beside the server that has.
 
-use baton_engine::{Verified, readable, verify_all};
+use baton_engine::{CheckpointTrust, Verified, readable, verify_all, verify_all_with};
 use baton_files::{Dir, Staging};
 use baton_store::{Store as _, StoreCheck};
 use baton_store_sqlite::{
@@ -53,7 +53,9 @@ impl Data {
     pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
         match self {
             Self::Ours(session) => Ok(verify_all(session.store.as_ref()).await?),
-            Self::Beside { store, project, .. } => verify_beside(store, project).await,
+            Self::Beside { store, project, .. } => {
+                verify_beside(store, project, &CheckpointTrust::default()).await
+            }
         }
     }
 
@@ -68,17 +70,25 @@ impl Data {
 /// Verifies every chain of a project. No run is swept and no workflow file is read; only an
 /// interrupted restore is finished.
 pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
+    verify_project_with(project, &CheckpointTrust::default()).await
+}
+
+/// As [`verify_project`], with checkpoints that are kept elsewhere and the key of all of them.
+pub(crate) async fn verify_project_with(
+    project: &Project,
+    trust: &CheckpointTrust,
+) -> Result<Verified, Failure> {
     let data = project.data_dir()?;
     match holder(&data).await? {
         // The lock is released when everything is closed.
         DataHolder::Us(lock) => {
             finish_interrupted(lock.dir())?;
             lost_data::refuse(project, lock.dir())?;
-            verify_unserved(project, lock.dir()).await
+            verify_unserved(project, lock.dir(), trust).await
         }
         DataHolder::Server(_) => {
             let store = ReadOnlyStore::open(&data).map_err(Failure::Open)?;
-            let verified = verify_beside(&store, project).await;
+            let verified = verify_beside(&store, project, trust).await;
             store.close().await;
             verified
         }
@@ -88,19 +98,23 @@ pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failur
 /// Nothing is written, so that a log which is needed for recovery stays where it is. Where the mark
 /// is lost, runs that the archive has and the database lacks are a problem; otherwise the data may
 /// be a restored backup, and they are only reported.
-async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Failure> {
+async fn verify_unserved(
+    project: &Project,
+    data: &Dir,
+    trust: &CheckpointTrust,
+) -> Result<Verified, Failure> {
     // Kept beside the store: the copy that the store may have open.
     let opened = match inspect(data) {
         Ok(opened) => opened,
         // Damage is what we look for: report it and continue.
         Err(Failure::Open(damage @ OpenError::Damaged { .. })) => {
-            return Ok(verify_damaged(data, &damage).await);
+            return Ok(verify_damaged(data, &damage, trust).await);
         }
         Err(other) => return Err(other),
     };
     let store = &opened.store;
     let verified = async {
-        let mut verified = verify_all(store).await?;
+        let mut verified = verify_all_with(store, trust).await?;
         let ahead = archive::ahead_of(project, store).await?;
         if let Some(behind) = lost_data::behind_copy(project, data, store).await? {
             verified.extend([behind.to_string()]);
@@ -128,11 +142,11 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
 }
 
 /// Every detectable problem of data that is too damaged to be opened for work.
-async fn verify_damaged(data: &Dir, damage: &OpenError) -> Verified {
+async fn verify_damaged(data: &Dir, damage: &OpenError, trust: &CheckpointTrust) -> Verified {
     let mut verified = Verified::default();
     if let Ok(store) = SqliteStore::open_damaged(data) {
         // A store that fails midway is damaged too, and `damage` says how.
-        verified = verify_all(&store).await.unwrap_or_default();
+        verified = verify_all_with(&store, trust).await.unwrap_or_default();
         store.close().await;
     }
     if verified.is_sound() {
@@ -143,11 +157,15 @@ async fn verify_damaged(data: &Dir, damage: &OpenError) -> Verified {
 
 /// Beside a server, the file is checked in place and the chains in a copy: the server continues
 /// meanwhile.
-async fn verify_beside(store: &ReadOnlyStore, project: &Project) -> Result<Verified, Failure> {
+async fn verify_beside(
+    store: &ReadOnlyStore,
+    project: &Project,
+    trust: &CheckpointTrust,
+) -> Result<Verified, Failure> {
     let problems = store.check().await?;
     let staging = staging_in(&project.data_dir()?)?;
     let copied = match readable(store.copy_into(staging.dir()).await)? {
-        Ok(()) => verify_copy(staging.dir()).await?,
+        Ok(()) => verify_copy_with(staging.dir(), trust).await?,
         // A database that SQLite cannot copy is damaged; that is a result, not an error.
         Err(what) => {
             let mut verified = Verified::default();
@@ -164,8 +182,12 @@ async fn verify_beside(store: &ReadOnlyStore, project: &Project) -> Result<Verif
 
 /// Opens a copy as the next Baton would, and verifies every chain in it.
 pub(crate) async fn verify_copy(dir: &Dir) -> Result<Verified, Failure> {
+    verify_copy_with(dir, &CheckpointTrust::default()).await
+}
+
+async fn verify_copy_with(dir: &Dir, trust: &CheckpointTrust) -> Result<Verified, Failure> {
     let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
-    let verified = verify_all(&store).await;
+    let verified = verify_all_with(&store, trust).await;
     store.close().await;
     Ok(verified?)
 }

@@ -5,6 +5,7 @@ mod api;
 mod archive;
 mod args;
 mod browser;
+mod checkpoint_key;
 mod commands;
 mod data;
 mod document;

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the user names the path")]
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write as _};
 
 use baton_wire::json;
 use baton_wire::position::TextPosition;
@@ -25,6 +25,18 @@ pub(crate) fn open(path: &str) -> Result<File, Failure> {
         return Err(Failure::Usage(format!("`{path}` is a folder; name a file in it")));
     }
     File::open(path).map_err(failed)
+}
+
+/// Writes a file that does not exist yet.
+pub(crate) fn write_new(path: &str, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        if error.kind() == ErrorKind::AlreadyExists {
+            return Failure::Conflict(format!("`{path}` exists already; name another file"));
+        }
+        Failure::io(format!("write `{path}`"), error)
+    };
+    let mut file = File::create_new(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
 }
 
 /// Whether the user may have meant a file of that name.

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::api;
 use crate::archive;
 use crate::args::Cli;
+use crate::checkpoint_key::DataKeys;
 use crate::data::{finish_interrupted, staging_in};
 use crate::failure::Failure;
 use crate::lost_data;
@@ -84,6 +85,7 @@ impl Session {
         let data_dir = Some(lock.dir().again()?);
         let folder = Folder { dir: project.dir.again()?, data, data_dir };
         let engine = engine.with_workspace(Arc::new(folder));
+        let engine = engine.with_checkpoint_keys(Arc::new(DataKeys(lock.dir().again()?)));
         match writing {
             Writing::Allowed => sweep(&store, &engine).await?,
             Writing::Withheld => {}

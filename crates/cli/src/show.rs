@@ -1,5 +1,6 @@
 //! Output: tables for people, JSON for programs.
 
+mod audit;
 mod events;
 mod graph;
 mod handoffs;
@@ -16,6 +17,7 @@ mod usage;
 mod workflow_graph;
 mod workflows;
 
+pub(crate) use audit::audit_table;
 pub(crate) use baton_core::plural::{counted, counted_as};
 pub(crate) use events::Telling;
 pub(crate) use graph::{mermaid, picture};

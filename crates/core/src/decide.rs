@@ -27,6 +27,7 @@ mod passed;
 mod permission;
 mod phase;
 mod question;
+mod redact;
 mod reject;
 mod route;
 mod signal;
@@ -116,6 +117,7 @@ pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
+pub use redact::redact;
 pub use template::{TemplateRequest, template};
 pub use usage::{AgentBudget, remaining, run_budget};
 

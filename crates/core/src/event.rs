@@ -7,6 +7,7 @@
 mod blocker;
 mod branch;
 mod checks;
+mod content;
 mod counted;
 mod evidence;
 mod evolve;
@@ -31,6 +32,7 @@ use crate::run::{HandoffNo, HandoffState};
 pub use self::blocker::BlockerEvent;
 pub use self::branch::BranchEvent;
 pub use self::checks::ChecksEvent;
+pub use self::content::ContentEvent;
 pub use self::evidence::EvidenceEvent;
 pub use self::evolve::{evolve, replay};
 pub use self::family::{EventTexts, SentenceStyle, TextRole};
@@ -60,6 +62,7 @@ pub enum Event {
     Blocker(BlockerEvent),
     Message(MessageEvent),
     Branch(BranchEvent),
+    Content(ContentEvent),
     Usage(UsageEvent),
 }
 
@@ -77,6 +80,7 @@ impl Event {
         }
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
         by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent UsageEvent);
+        by_name!(ContentEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -95,6 +99,7 @@ impl Event {
             BlockerEvent::NAMES,
             MessageEvent::NAMES,
             BranchEvent::NAMES,
+            ContentEvent::NAMES,
             UsageEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
@@ -145,6 +150,7 @@ impl Event {
             Event::Blocker(it) => it,
             Event::Message(it) => it,
             Event::Branch(it) => it,
+            Event::Content(it) => it,
             Event::Usage(it) => it,
         }
     }

@@ -165,13 +165,13 @@ fn receivers(decision: &Decision) -> Option<String> {
         let (n_arrived, join) = (fork.arrived.len(), &fork.join);
         return Some(format!("join {join} ({n_arrived} of {})", fork.need));
     }
-    let made = decision.events.iter().filter_map(created);
+    let mut made = decision.events.iter().filter_map(created);
     if has(is_fork) {
         let open = made.filter(|(no, _)| run.handoff(*no).is_some());
         let names: Vec<String> = open.map(|(_, agent)| agent.to_string()).collect();
         return Some(names.join(" + "));
     }
-    made.last().map(|(_, agent)| agent.to_string())
+    made.next_back().map(|(_, agent)| agent.to_string())
 }
 
 fn is_arrival(event: &BranchEvent) -> bool {

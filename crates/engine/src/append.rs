@@ -1,7 +1,9 @@
 //! Turns a decision into what the store appends: encoded and hash-chained events, and the changed
 //! rows.
 
+use baton_core::content::ContentId;
 use baton_core::decide::{Decision, due_at};
+use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::Run;
@@ -54,10 +56,15 @@ pub(crate) fn append(
             .map(|it| it.name().to_owned())
             .collect(),
         events: records,
+        redacted: events.iter().filter_map(redacted).collect(),
         contents,
         story: None,
         definition: None,
         answered: None,
         at,
     }
+}
+
+fn redacted(event: &Event) -> Option<ContentId> {
+    if let Event::Content(event) = event { Some(event.redacted()) } else { None }
 }

@@ -119,6 +119,13 @@ impl Cache {
         }
     }
 
+    pub(crate) fn forget_texts(&self, ids: &[ContentId]) {
+        let mut texts = lock(&self.texts);
+        for id in ids {
+            texts.pop(id);
+        }
+    }
+
     pub(crate) fn text(&self, id: ContentId) -> Option<Content> {
         lock(&self.texts).get(&id).cloned()
     }

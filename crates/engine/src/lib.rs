@@ -12,6 +12,7 @@ mod caller;
 mod can;
 mod catalog;
 mod catalog_source;
+mod checkpoints;
 mod clock;
 mod commands;
 mod error;
@@ -28,6 +29,7 @@ mod queries;
 mod reader;
 mod rebuild;
 mod receive;
+mod redact;
 mod repository;
 mod request;
 mod starts;
@@ -66,6 +68,10 @@ pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry, LeftOutFile};
 use crate::catalog_source::CurrentCatalog;
 pub use crate::catalog_source::{CatalogKeeper, CatalogSource};
+pub use crate::checkpoints::{
+    CheckpointEvery, CheckpointKeeper, CheckpointKeys, CheckpointTrust, CheckpointWalk,
+    SignedPrefix, sign_checkpoint, verify_checkpoints,
+};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::RunTarget;
 pub use crate::error::{EngineError, ErrorClass};
@@ -77,13 +83,14 @@ pub use crate::outcome::CommandResult;
 pub use crate::reader::Reader;
 pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
+pub use crate::redact::REDACTED_TEXT;
 pub use crate::repository::{BranchName, GitBranch, GitRefs, Repository};
 pub use crate::starts::{StartRun, StartingPoint};
 pub use crate::stories::{SavedStory, branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
-pub use crate::verify::{Verified, readable, verify_all, verify_run};
+pub use crate::verify::{Verified, readable, verify_all, verify_all_with, verify_run};
 pub use crate::workspace::Workspace;
 pub use baton_core::shell::shell_word;
 
@@ -106,6 +113,7 @@ pub struct Engine {
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     health: health::DataHealth,
+    checkpoint_keys: Option<Arc<dyn CheckpointKeys>>,
     /// Commands hold it for reading, the shutdown for writing: so the shutdown waits for them.
     is_open: RwLock<bool>,
 }
@@ -138,7 +146,20 @@ impl Engine {
         let (workspace, health) = (None, health::DataHealth::default());
         let looks = Semaphore::new(MOST_LOOKS);
         let catalog = CurrentCatalog::new(catalog);
-        Ok(Self { store, clock, catalog, cache, leases, workspace, looks, tip, health, is_open })
+        let checkpoint_keys = None;
+        Ok(Self {
+            store,
+            clock,
+            catalog,
+            cache,
+            leases,
+            workspace,
+            looks,
+            tip,
+            health,
+            checkpoint_keys,
+            is_open,
+        })
     }
 
     pub fn clock(&self) -> &dyn Clock {

@@ -11,9 +11,9 @@ use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
-    Definition, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
-    Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts, StoryFilter,
-    StoryRow,
+    CheckpointRow, Definition, EventFilter, HandoffFact, HandoffFilter, HandoffRef, HandoffRow,
+    Identity, OpenRunCounts, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
+    StoryCounts, StoryFilter, StoryRow,
 };
 use jiff::Timestamp;
 
@@ -221,6 +221,24 @@ impl<'a> Reader<'a> {
     /// The workflow that a run began with.
     pub async fn workflow_of(self, row: &RunRow) -> Result<Arc<Workflow>, EngineError> {
         self.engine.pinned(&row.run).await
+    }
+
+    /// Handoffs without their texts, newest first.
+    pub async fn handoff_facts(
+        self,
+        before: u64,
+        limit: u32,
+    ) -> Result<Vec<HandoffFact>, EngineError> {
+        Ok(self.engine.store.handoff_facts(before, limit).await?)
+    }
+
+    /// Signed checkpoints after this number, ascending.
+    pub async fn checkpoints(
+        self,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<CheckpointRow>, EngineError> {
+        Ok(self.engine.store.checkpoints(after, limit).await?)
     }
 
     /// The text of a workflow that runs began with.

@@ -7,11 +7,12 @@
 
 use std::collections::HashMap;
 
-use baton_core::content::{Content, ContentId};
+use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::run::RunId;
 use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunRef, StoreError};
 use baton_wire::event;
 
+use crate::redact::REDACTED_TEXT;
 use crate::{Engine, EngineError, Reader};
 
 /// Shown in place of a damaged text on a page or in a table.
@@ -55,6 +56,11 @@ impl Texts {
             return Text::Damaged;
         }
         self.whole.get(&id).map_or(Text::Gone, |it| Text::Whole(&it.text))
+    }
+
+    /// True where the text is there and is a package.
+    pub fn is_package(&self, id: ContentId) -> bool {
+        self.content(id).is_some_and(|it| matches!(it.kind, ContentKind::Package { .. }))
     }
 
     /// None where it is gone or damaged, for a reader that reports elsewhere which of the two.
@@ -237,7 +243,7 @@ impl Engine {
         self.look_for_missing(run, ids, texts).await
     }
 
-    /// A text is gone only where a loss is recorded; otherwise its row was damaged or removed.
+    /// A text is gone only where a loss or a redaction is recorded; otherwise its row was damaged or removed.
     async fn look_for_missing(
         &self,
         run: RunId,
@@ -250,8 +256,14 @@ impl Engine {
             return Ok(());
         }
         let lost = self.store.lost_texts(run).await?;
-        let damaged = missing.into_iter().filter(|it| !lost.contains(it));
-        texts.damaged.extend(damaged.map(|it| (it, TextDamage::Absent)));
+        let redacted = self.store.redacted_texts(run).await?;
+        for id in missing {
+            if redacted.contains(&id) {
+                texts.whole.insert(id, redacted_content(id));
+            } else if !lost.contains(&id) {
+                texts.damaged.insert(id, TextDamage::Absent);
+            }
+        }
         Ok(())
     }
 
@@ -292,6 +304,11 @@ impl Engine {
 /// The texts of a handoff, and the name of each.
 fn all_of(row: &HandoffRow) -> impl Iterator<Item = (&'static str, ContentId)> {
     row.package.map(|it| ("package", it)).into_iter().chain(words_of(row))
+}
+
+/// Stands for a redacted text wherever one is read. It is no package, whatever it was.
+fn redacted_content(id: ContentId) -> Content {
+    Content { id, nonce: [0; 16], kind: ContentKind::Words, text: REDACTED_TEXT.into() }
 }
 
 fn words_of(row: &HandoffRow) -> impl Iterator<Item = (&'static str, ContentId)> {

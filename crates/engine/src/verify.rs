@@ -16,6 +16,7 @@ use baton_store::{RunRef, RunRow, Store, StoreCheck, StoreError, TimerRow};
 use baton_wire::workflow_file;
 
 use self::due::DueTimes;
+use crate::checkpoints::{CheckpointTrust, verify_checkpoints};
 use crate::timers::timer;
 
 const PAGE: u32 = 500;
@@ -31,6 +32,10 @@ pub struct Verified {
     pub n_events: u64,
     /// Texts that are recorded as lost since the data was recovered from damage.
     pub n_lost_texts: u64,
+    /// Texts that were redacted, as events say.
+    pub n_redacted_texts: u64,
+    /// Signed checkpoints in the store, each compared with the log.
+    pub n_checkpoints: u64,
     /// The first problems; each names the table and row, or the run and handoff.
     pub problems: Vec<String>,
     /// How many problems are not in `problems`.
@@ -72,8 +77,29 @@ impl Verified {
 
 /// Verifies every run of a store, and the store itself.
 pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
+    verify_all_with(store, &CheckpointTrust::default()).await
+}
+
+/// As [`verify_all`], compared with checkpoints that are kept elsewhere, and with the key that all
+/// must be signed by.
+pub async fn verify_all_with(
+    store: &dyn Store,
+    trust: &CheckpointTrust,
+) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     verified.extend_with(store.check().await?);
+    verify_runs(store, &mut verified).await?;
+    match readable(verify_checkpoints(store, trust).await)? {
+        Ok((n_checkpoints, problems)) => {
+            verified.n_checkpoints = n_checkpoints;
+            verified.extend(problems);
+        }
+        Err(what) => verified.extend([format!("the checkpoints cannot be compared: {what}")]),
+    }
+    Ok(verified)
+}
+
+async fn verify_runs(store: &dyn Store, verified: &mut Verified) -> Result<(), StoreError> {
     let mut known = VerifyCache::default();
     let mut after = 0;
     let mut n_skipped = 0;
@@ -89,15 +115,15 @@ pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
             Err(what) => {
                 let problem = format!("the runs after number {after} cannot be listed: {what}");
                 verified.extend([problem]);
-                return Ok(verified);
+                return Ok(());
             }
         };
         for number in &numbers {
-            verify_number(store, *number, &mut known, &mut verified).await?;
+            verify_number(store, *number, &mut known, verified).await?;
         }
         match numbers.last() {
             Some(last) => after = *last,
-            None => return Ok(verified),
+            None => return Ok(()),
         }
     }
 }

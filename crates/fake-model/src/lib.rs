@@ -34,7 +34,7 @@ pub enum ModelStep {
 
 /// A conversation, as far as a script needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
+pub struct ScriptedConversation {
     /// Everything that the user and the program have said, in order.
     pub text: String,
     /// Answers of tools so far: how far the script has come.
@@ -46,26 +46,28 @@ pub struct Conversation {
 }
 
 /// Decides from the conversation alone, so that agents may work side by side.
-type Script = dyn Fn(&Conversation) -> ModelStep + Send + Sync;
+type Script = dyn Fn(&ScriptedConversation) -> ModelStep + Send + Sync;
 
 /// A server that stops when it is dropped.
 pub struct FakeModel {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Conversation>>>,
+    seen: Arc<Mutex<Vec<ScriptedConversation>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 struct ModelState {
     script: Box<Script>,
-    seen: Arc<Mutex<Vec<Conversation>>>,
+    seen: Arc<Mutex<Vec<ScriptedConversation>>>,
 }
 
 impl FakeModel {
     /// # Panics
     ///
     /// Where no port of loopback is free.
-    pub fn start(script: impl Fn(&Conversation) -> ModelStep + Send + Sync + 'static) -> Self {
+    pub fn start(
+        script: impl Fn(&ScriptedConversation) -> ModelStep + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("an address");
         listener.set_nonblocking(true).expect("a listener for tokio");
@@ -94,7 +96,7 @@ impl FakeModel {
     }
 
     /// The conversations of all requests so far.
-    pub fn seen(&self) -> Vec<Conversation> {
+    pub fn seen(&self) -> Vec<ScriptedConversation> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::{Conversation, ModelStep, tool_named};
+use crate::{ModelStep, ScriptedConversation, tool_named};
 
 pub(crate) fn tools(request: &Value) -> Vec<String> {
     let tools = request["tools"].as_array().into_iter().flatten();
     tools.filter_map(|it| it["name"].as_str()).map(str::to_owned).collect()
 }
 
-pub(crate) fn conversation(request: &Value) -> Conversation {
+pub(crate) fn conversation(request: &Value) -> ScriptedConversation {
     let (mut text, mut n_results, mut last_result) = (String::new(), 0, String::new());
     for item in request["input"].as_array().into_iter().flatten() {
         let kind = item["type"].as_str().unwrap_or_default();
@@ -21,7 +21,7 @@ pub(crate) fn conversation(request: &Value) -> Conversation {
             text += &format!("{}\n", part["text"].as_str().unwrap_or_default());
         }
     }
-    Conversation { text, n_results, last_result, key: String::new() }
+    ScriptedConversation { text, n_results, last_result, key: String::new() }
 }
 
 pub(crate) fn events(n: usize, tools: &[String], step: &ModelStep) -> Vec<Value> {

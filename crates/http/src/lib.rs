@@ -46,7 +46,7 @@ use axum::middleware::from_fn_with_state;
 use baton_core::decide::IdSource as _;
 use baton_engine::{Engine, SystemClock};
 use baton_store::Statistics;
-use baton_views::Archive;
+use baton_views::{Archive, Insights};
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
@@ -142,6 +142,8 @@ pub(crate) struct App {
     pub(crate) live: Arc<EventTail>,
     /// The metrics of all handoffs.
     pub(crate) statistics: Recount<Statistics>,
+    /// The figures of the last seven days.
+    pub(crate) insights: Recount<Insights>,
     pub(crate) heavy: HeavyPool,
     pub(crate) bodies: Bodies,
     /// One permit for each further subscriber to events.
@@ -173,6 +175,7 @@ impl App {
             conditional: ConditionalRoutes::default(),
             live,
             statistics: Recount::default(),
+            insights: Recount::default(),
             heavy,
             bodies: Bodies::new(limits),
             listeners: Arc::new(Semaphore::new(limits.listeners)),

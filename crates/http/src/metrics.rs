@@ -1,5 +1,7 @@
 //! Request counts by route, method and status. Prometheus text at `/metrics`.
 
+mod handoffs;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +10,8 @@ use axum::extract::MatchedPath;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use baton_views::InsightWindow;
+use jiff::SignedDuration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -26,6 +30,9 @@ pub(crate) struct RequestMetrics {
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(show))
 }
+
+/// How far back the figures of handoffs reach.
+const WINDOW: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 type Counts = HashMap<(&'static str, StatusCode), u64>;
 
@@ -74,8 +81,8 @@ impl RequestMetrics {
 
 /// Gets the server's metrics.
 ///
-/// Requests, events and the archive, as Prometheus reads them. Metrics of handoffs are at
-/// `/api/v1/metrics`.
+/// Requests, events, the archive, and how handing off has fared in the last seven days, as
+/// Prometheus reads them. More of that is at `/api/v1/insights` and `/api/v1/metrics`.
 #[utoipa::path(get, path = "/metrics", operation_id = "getPrometheusMetrics", tag = "server",
     responses(
         (status = 200, description = "Prometheus text format 0.0.4",
@@ -94,6 +101,10 @@ async fn show(app: RequestScope) -> Result<Response, ApiProblem> {
     let _ = writeln!(text, "baton_events_total {}", position.0);
     app.usage.write(&mut text);
     health::metrics(&app.door, &mut text);
+    let from = app.read().now() - WINDOW;
+    let window = InsightWindow { from, workflow: None };
+    let insights = app.insights.take(app.read().insights(&window)).await?;
+    handoffs::write(&insights, &mut text);
     if let Some(archive) = app.archive.as_ref().filter(|it| it.is_followed()) {
         let n_behind = archive.behind().await?;
         text += "# HELP baton_archive_behind Events that the archive does not tell of yet.\n";

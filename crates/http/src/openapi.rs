@@ -37,6 +37,7 @@ pub(crate) use self::page::render;
         (name = "decisions", description = "What was decided, by whom and why"),
         (name = "events", description = "The log"),
         (name = "metrics", description = "How handoffs fare"),
+        (name = "audit", description = "Every handoff of every run, to read and to export"),
         (name = "agents", description = "Who there is"),
         (name = "definitions", description = "The workflows that there are"),
         (name = "workflows", description = "Attribution of a workflow under way"),

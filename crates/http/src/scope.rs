@@ -9,8 +9,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use baton_api::pipeline::PipelineRunner;
 use baton_core::command::{Command, Create, LeaseTime};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, CheckName, Principal, StoryKey};
+use baton_core::names::{AgentId, CheckName, FreeText, Principal, StoryKey};
 use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
@@ -18,7 +19,7 @@ use baton_engine::{
     Attempt, Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine,
     EngineError, Key, ReceiveResult, RunTarget, SavedStory, StartRun, StartingPoint,
 };
-use baton_store::{HandoffRef, Position, StoreError, Version, WriteFault};
+use baton_store::{CheckpointRow, HandoffRef, Position, StoreError, Version, WriteFault};
 use baton_views::Views;
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -230,6 +231,27 @@ impl RequestCaller {
     /// Changes with every commit.
     pub(crate) fn tip(&self) -> watch::Receiver<Position> {
         self.engine.tip()
+    }
+
+    pub(crate) async fn redactable(
+        &self,
+        run: RunId,
+        texts: &[ContentId],
+    ) -> Result<Vec<ContentId>, EngineError> {
+        self.engine.redactable(run, texts).await
+    }
+
+    pub(crate) async fn redact(
+        &self,
+        run: RunId,
+        texts: &[ContentId],
+        reason: &FreeText,
+    ) -> Result<CommandResult, EngineError> {
+        self.engine.redact(&self.caller, run, texts, reason).await
+    }
+
+    pub(crate) async fn checkpoint(&self) -> Result<CheckpointRow, EngineError> {
+        self.engine.checkpoint().await
     }
 
     pub(crate) async fn start(&self, start: StartRun) -> Result<CommandResult, EngineError> {

@@ -3,17 +3,20 @@
 mod agents;
 pub(crate) mod answer;
 pub(crate) mod archive;
+mod audit;
 mod blockers;
 mod checks;
 mod claims;
 pub(crate) mod command_result;
 mod completion;
+mod dates;
 mod decisions;
 mod definitions;
 mod documents;
 pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
+pub(crate) mod insights;
 mod long_poll;
 mod messages;
 mod metrics;
@@ -73,6 +76,12 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(inbox::answer))
         .routes(routes!(blockers::list))
         .routes(routes!(metrics::get))
+        .routes(routes!(insights::get))
+        .routes(routes!(audit::list))
+        .routes(routes!(audit::export))
+        .routes(routes!(audit::checkpoints::list, audit::checkpoints::sign))
+        .routes(routes!(audit::checkpoints::events))
+        .routes(routes!(audit::redactions::redact))
         .routes(routes!(agents::list))
         .routes(routes!(agents::get))
         .routes(routes!(definitions::list))

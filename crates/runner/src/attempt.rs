@@ -58,6 +58,8 @@ enum AttemptResult {
     HandedOff(String),
     /// The agent left nothing that could be taken.
     Failed(String),
+    /// The agent is at a limit of its own: a person is asked.
+    Limited(String),
     /// It is not this attempt's any more.
     Lost(String),
     /// To be offered again.
@@ -151,6 +153,9 @@ struct AttemptRun {
 impl AttemptRun {
     async fn begin(&mut self) -> Result<AttemptResult, AttemptFailure> {
         self.reach(AttemptStage::Claimed)?;
+        if let Some(why) = self.limit_reached().await? {
+            return Ok(AttemptResult::Limited(why));
+        }
         let workspace = self.workspace().await?;
         self.reach(AttemptStage::WorkspaceReady)?;
         let executors = self.executors();
@@ -218,7 +223,11 @@ impl AttemptRun {
 
     /// The executors of the agent, beginning with the one whose turn it is.
     fn executors(&self) -> Vec<ExecutorSettings> {
-        let all = self.context.executors_of(&self.record.agent);
+        let mut all = self.context.executors_of(&self.record.agent);
+        let own = self.context.agent_settings(&self.record.agent).and_then(|it| it.timeout);
+        if let Some(own) = own {
+            all.iter_mut().for_each(|it| it.timeout = it.timeout.min(own));
+        }
         let first =
             (self.record.attempt.saturating_sub(1) as usize).min(all.len().saturating_sub(1));
         all.into_iter().skip(first).collect()

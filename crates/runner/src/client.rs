@@ -1,5 +1,7 @@
 //! The requests that a runner sends, each with its types.
 
+mod counting;
+
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +9,8 @@ use std::time::Duration;
 
 use baton_api::{
     Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
-    HandoffSummary, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest, ProblemDocument,
-    PromptDocument, StoryDocument, StoryText, UsageReport, WithdrawnPermission,
+    Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest, ProblemDocument, PromptDocument,
+    StoryDocument, StoryText, UsageReport, WithdrawnPermission,
 };
 use baton_core::agent::AgentInterface;
 use baton_core::budget::Usage;
@@ -22,6 +24,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::percent::encoded;
 use crate::record::AttemptKey;
 use crate::transport::ApiTransport;
 
@@ -309,23 +312,6 @@ impl Client {
         self.insist(&request).await.map(|_| ())
     }
 
-    /// How often it has been an agent's turn in a run: once for each handoff to it, and once more for
-    /// each answer to a question that it asked. Where a lease was lost, the same turn is played again.
-    pub(crate) async fn count_turns(&self, run: &str, agent: &str) -> Result<usize, ApiFailure> {
-        let path = format!("/handoffs?run=run%3A{}&limit=500", encoded(run));
-        let (_, body) = self.insist(&self.get(path)).await?;
-        let page: Page<HandoffSummary> = read(&body)?;
-        let is_answer = |it: &HandoffSummary| {
-            it.from_agent == agent && it.kind.name() == "question" && it.state.name() == "completed"
-        };
-        let is_failure = |it: &HandoffSummary| {
-            it.ended_reason.as_deref().is_some_and(|it| it.starts_with(FAILURE))
-        };
-        let is_lost = |it: &HandoffSummary| it.state.name() == "timed_out" && !is_failure(it);
-        let is_turn = |it: &&HandoffSummary| it.to_agent == agent && !is_lost(it) || is_answer(it);
-        Ok(page.items.iter().filter(is_turn).count())
-    }
-
     /// A command on a handoff, as the agent whose token this client has.
     pub(crate) async fn command_as_agent(
         &self,
@@ -494,17 +480,4 @@ fn media_type(format: Format) -> &'static str {
         Format::Yaml => "application/yaml",
         Format::Markdown => "text/markdown",
     }
-}
-
-/// Percent-encodes everything but RFC 3986's unreserved characters.
-pub(crate) fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded += &format!("%{byte:02X}");
-        }
-    }
-    encoded
 }

@@ -16,6 +16,7 @@ mod executor;
 mod git;
 mod output;
 mod package_check;
+mod percent;
 mod play;
 mod process;
 mod record;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 
 use baton_core::names::AgentId;
 use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
-use baton_wire::project_file::runner::{ExecutorSettings, RunnerSettings};
+use baton_wire::project_file::runner::{AgentSettings, ExecutorSettings, RunnerSettings};
 use baton_wire::project_file::{self, ProjectCheck, ProjectFile};
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -219,10 +220,13 @@ impl RunnerContext {
         is_wanted && is_program && self.settings.agent(&agent).is_some()
     }
 
+    fn agent_settings(&self, agent: &str) -> Option<&AgentSettings> {
+        self.settings.agent(&AgentId::parse(agent).ok()?)
+    }
+
     /// The executors of an agent, in the order to try.
     fn executors_of(&self, agent: &str) -> Vec<ExecutorSettings> {
-        let agent = AgentId::parse(agent).ok();
-        let names = agent.and_then(|it| self.settings.agent(&it)).map(|it| &it.executors);
+        let names = self.agent_settings(agent).map(|it| &it.executors);
         let names = names.into_iter().flatten();
         names.filter_map(|it| self.settings.executor(it)).cloned().collect()
     }

@@ -1,9 +1,11 @@
 //! The texts of a run, by the id that the event log uses.
 
 use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::event::Event;
 use baton_core::package::Format;
 use baton_core::run::RunId;
 use baton_store::{StoredContent, TextOwner};
+use baton_wire::event::decode;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -63,6 +65,42 @@ pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<
                where run_number = (select number from runs where id = ?1)";
     let read = |row: &Row<'_>| content_id(row, "id");
     connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
+}
+
+/// Deletes texts so that no byte of them stays in the file: freed pages are overwritten.
+pub(crate) fn redact(
+    statements: &impl Statements,
+    run_number: i64,
+    ids: &[ContentId],
+) -> rusqlite::Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let connection = statements.connection();
+    connection.pragma_update(None, "secure_delete", true)?;
+    let sql = "delete from contents where run_number = ?1 and id = ?2";
+    let deleted =
+        ids.iter().try_for_each(|id| execute(statements, sql, params![run_number, id.0.0]));
+    connection.pragma_update(None, "secure_delete", false)?;
+    deleted
+}
+
+/// The texts that events of a run say are redacted.
+pub(crate) fn redacted(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<ContentId>> {
+    let sql = "select body from events
+               where run_number = (select number from runs where id = ?1)
+                   and name = 'content.redacted'
+               order by position";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([run.0.as_bytes()])?;
+    let mut redacted = Vec::new();
+    while let Some(row) = rows.next()? {
+        let body = row.get_ref("body")?.as_str().map_err(|_| unreadable("body"))?;
+        if let Ok(Event::Content(event)) = decode(body) {
+            redacted.push(event.redacted());
+        }
+    }
+    Ok(redacted)
 }
 
 /// How many texts are the run's own.

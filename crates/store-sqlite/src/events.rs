@@ -5,6 +5,7 @@ use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Run, RunId};
 use baton_store::{EventFilter, EventRecord, Position, StoreResult, StoredEvent, Version};
+use baton_wire::checkpoint::LogLink;
 use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
 
@@ -78,6 +79,30 @@ pub(crate) fn list_sql(filter: &EventFilter) -> String {
          where events.position > ?1 and {of_run}
          order by events.position limit ?2"
     )
+}
+
+/// The events of all runs after a position, as a checkpoint covers them.
+pub(crate) fn links(
+    connection: &Connection,
+    after: Position,
+    most: u32,
+) -> rusqlite::Result<Vec<LogLink>> {
+    let sql = "select events.position, runs.id as run_id, events.version, events.name, events.hash
+               from events join runs on runs.number = events.run_number
+               where events.position > ?1 order by events.position limit ?2";
+    let read = |row: &Row<'_>| {
+        in_row(row, "events", "position", |row| {
+            Ok(LogLink {
+                position: number(row, "position")?,
+                run: run_id(row, "run_id")?,
+                version: number(row, "version")?,
+                name: row.get("name")?,
+                hash: hash(row, "hash")?,
+            })
+        })
+    };
+    let params = params![integer(after.0), limit(most)];
+    connection.prepare_cached(sql)?.query_map(params, read)?.collect()
 }
 
 /// Replays the events of a run; `None` where some are missing or cannot be read.

@@ -130,6 +130,12 @@ pub(crate) fn list(
     let mut rows = rows?;
     // The join may return the page in any order.
     match filter.order {
+        Order::OldestFirst if filter.by_time => {
+            rows.sort_unstable_by_key(|it| (it.created_at, it.id))
+        }
+        Order::NewestFirst if filter.by_time => {
+            rows.sort_unstable_by_key(|it| Reverse((it.created_at, it.id)));
+        }
         Order::OldestFirst => rows.sort_unstable_by_key(|it| it.number),
         Order::NewestFirst => rows.sort_unstable_by_key(|it| Reverse(it.number)),
     }
@@ -167,6 +173,10 @@ pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
     let page = format!("{direction} limit ?2 offset ?12");
     if !is_by_state(filter) {
         let matching = matching(filter);
+        if filter.by_time {
+            let columns = format!("handoffs.created_at {direction}, handoffs.id {page}");
+            return format!("{COLUMNS} {matching} order by {columns}");
+        }
         return format!("{COLUMNS} {matching} order by handoffs.number {page}");
     }
     // Each part comes in index order, so they are merged and never sorted.

@@ -8,6 +8,7 @@ mod anew;
 mod append;
 mod backup;
 mod check;
+mod checkpoints;
 mod checksum;
 mod columns;
 mod connect;
@@ -72,12 +73,13 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_files::{Dir, FileMode};
 use baton_store::{
-    Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, OutboxRow,
-    Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreResult,
-    StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault,
-    refuse_nul, story_texts,
+    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
+    HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
+    OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store,
+    StoreCheck, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryHead,
+    StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
+use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;
 
 use crate::columns::{nanoseconds, nearest_nanoseconds};
@@ -270,6 +272,10 @@ impl Store for SqliteStore {
         self.readers.read(move |it| handoffs::count(it, &filter)).await
     }
 
+    async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>> {
+        self.readers.read(move |it| statistics::facts(it, before, limit)).await
+    }
+
     async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics> {
         let filter = filter.clone();
         self.readers.read(move |it| statistics::over(it, &filter)).await
@@ -284,6 +290,10 @@ impl Store for SqliteStore {
         self.readers.read(move |it| contents::lost(it, run)).await
     }
 
+    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
+        self.readers.read(move |it| contents::redacted(it, run)).await
+    }
+
     async fn count_contents(&self, run: RunId) -> StoreResult<u64> {
         self.readers.read(move |it| contents::count(it, run)).await
     }
@@ -295,6 +305,27 @@ impl Store for SqliteStore {
 
     async fn last_position(&self) -> StoreResult<Position> {
         self.readers.read(events::last_position).await
+    }
+
+    async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>> {
+        self.readers.read(move |it| events::links(it, after, limit)).await
+    }
+
+    async fn story_head(&self, up_to: u64) -> StoreResult<StoryHead> {
+        self.readers.read(move |it| story_log::head_at(it, up_to)).await
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> StoreResult<Vec<CheckpointRow>> {
+        self.readers.read(move |it| checkpoints::list(it, after, limit)).await
+    }
+
+    async fn last_checkpoint(&self) -> StoreResult<Option<CheckpointRow>> {
+        self.readers.read(checkpoints::last).await
+    }
+
+    async fn add_checkpoint(&self, checkpoint: &CheckpointRow) -> StoreResult<bool> {
+        let checkpoint = checkpoint.clone();
+        self.writer.write(move |it| checkpoints::add(it, &checkpoint).map_err(to_store)).await
     }
 
     async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool> {

@@ -32,6 +32,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration(9, "fewer_index_writes", include_str!("../migrations/0009_fewer_index_writes.sql")),
     migration(10, "processed_at", include_str!("../migrations/0010_processed_at.sql")),
     migration(11, "shared_texts", include_str!("../migrations/0011_shared_texts.sql")),
+    migration(12, "checkpoints", include_str!("../migrations/0012_checkpoints.sql")),
 ];
 
 const fn migration(number: i64, name: &'static str, sql: &'static str) -> Migration {

@@ -1,11 +1,12 @@
 //! Counts and means over handoffs, computed in SQL.
 
-use baton_core::names::AgentId;
-use baton_core::run::HandoffState;
-use baton_store::{AgentStatistics, HandoffFilter, Order, Statistics};
-use rusqlite::{Connection, Row};
+use baton_core::names::{AgentId, WorkflowName};
+use baton_core::run::{HandoffState, Kind, Party};
+use baton_store::{AgentStatistics, HandoffFact, HandoffFilter, Order, Statistics};
+use rusqlite::{Connection, Row, params};
 
-use crate::columns::{number, parsed};
+use crate::columns::{integer, limit, maybe_time, number, parsed, place, time};
+use crate::error::in_row;
 use crate::handoffs::{matching, with_params};
 
 pub(crate) fn over(
@@ -16,6 +17,45 @@ pub(crate) fn over(
     Ok(Statistics {
         by_state: by_state(connection, &filter)?,
         by_agent: by_agent(connection, &filter)?,
+    })
+}
+
+/// Handoffs without their texts, newest first.
+pub(crate) fn facts(
+    connection: &Connection,
+    before: u64,
+    most: u32,
+) -> rusqlite::Result<Vec<HandoffFact>> {
+    let before = if before == 0 { i64::MAX } else { integer(before) };
+    let params = params![before, limit(most)];
+    connection.prepare_cached(FACTS)?.query_map(params, read_fact)?.collect()
+}
+
+/// By the handoffs' own tree, and each run by its number: no index, and nothing is sorted.
+const FACTS: &str = "select
+        handoffs.number, handoffs.run_number, runs.workflow, handoffs.kind, handoffs.from_agent,
+        handoffs.from_place, handoffs.to_agent, handoffs.to_place, handoffs.state,
+        coalesce(json_array_length(handoffs.warnings), 0) as n_warnings, handoffs.created_at,
+        handoffs.accepted_at, handoffs.ended_at
+    from handoffs join runs on runs.number = handoffs.run_number
+    where handoffs.number < ?1 order by handoffs.number desc limit ?2";
+
+fn read_fact(row: &Row<'_>) -> rusqlite::Result<HandoffFact> {
+    in_row(row, "handoffs", "number", |row| {
+        let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
+        Ok(HandoffFact {
+            number: number(row, "number")?,
+            run_number: number(row, "run_number")?,
+            workflow: parsed(row, "workflow", |it| WorkflowName::parse(it).ok())?,
+            kind: parsed(row, "kind", Kind::from_name)?,
+            from: Party { agent: agent("from_agent")?, place: place(row, "from_place")? },
+            to: Party { agent: agent("to_agent")?, place: place(row, "to_place")? },
+            state: parsed(row, "state", HandoffState::from_name)?,
+            n_warnings: row.get("n_warnings")?,
+            created_at: time(row, "created_at")?,
+            accepted_at: maybe_time(row, "accepted_at")?,
+            ended_at: maybe_time(row, "ended_at")?,
+        })
     })
 }
 

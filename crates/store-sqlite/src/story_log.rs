@@ -1,10 +1,11 @@
 //! Every version of every story, as a link in one hash chain: stories can be edited, and no event
 //! records that. Only hashes are kept, not the texts.
 
+use baton_store::StoryHead;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{ChecksumPart, digest};
-use crate::columns::execute;
+use crate::columns::{execute, hash, number};
 use crate::statements::Statements;
 
 /// The columns of a story that its digest covers.
@@ -91,6 +92,16 @@ pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8
         ChecksumPart::Integer(at),
         ChecksumPart::Bytes(story),
     ])
+}
+
+/// The chain up to the link with this number, or its last one before that.
+pub(crate) fn head_at(connection: &Connection, up_to: u64) -> rusqlite::Result<StoryHead> {
+    let sql = "select number, hash from story_log where number <= ?1 order by number desc limit 1";
+    let up_to = i64::try_from(up_to).unwrap_or(i64::MAX);
+    let read =
+        |row: &Row<'_>| Ok(StoryHead { n_links: number(row, "number")?, head: hash(row, "hash")? });
+    let head = connection.prepare_cached(sql)?.query_row([up_to], read).optional()?;
+    Ok(head.unwrap_or(StoryHead::NONE))
 }
 
 fn head(statements: &impl Statements) -> rusqlite::Result<[u8; 32]> {

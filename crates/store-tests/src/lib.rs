@@ -12,6 +12,7 @@
 
 pub mod answers;
 pub mod appends;
+pub mod checkpoints;
 pub mod closing;
 pub mod contents;
 pub mod due;
@@ -52,6 +53,10 @@ macro_rules! conformance {
                 a_definition_is_kept_once
                 what_is_not_there_is_none
                 a_healthy_store_has_nothing_to_say
+            }
+            checkpoints {
+                checkpoints_are_kept_in_their_order
+                the_links_of_the_log_are_its_events
             }
             answers {
                 an_answer_is_kept_with_its_command

@@ -3,6 +3,7 @@
 mod append;
 mod due;
 mod filters;
+mod log;
 mod statistics;
 
 pub use self::filters::{is_after, is_until};
@@ -22,12 +23,14 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use baton_store::{
-    Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, Order,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
-    StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow,
-    TextOwner, TimerKind, TimerRow, refuse_nul, story_texts,
+    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
+    HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
+    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics,
+    Store, StoreCheck, StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts,
+    StoryFilter, StoryRow, TextOwner, TimerKind, TimerRow, refuse_nul, story_texts,
 };
+
+use baton_wire::checkpoint::LogLink;
 
 #[derive(Debug, Default)]
 pub struct MemoryStore {
@@ -67,6 +70,7 @@ struct MemoryTables {
     blocked: BTreeSet<u64>,
     /// When a run has to be checked, by its number.
     due: BTreeMap<u64, Timestamp>,
+    checkpoints: Vec<CheckpointRow>,
 }
 
 #[async_trait]
@@ -127,13 +131,20 @@ impl Store for MemoryStore {
 
     async fn handoffs(&self, filter: &HandoffFilter) -> StoreResult<Vec<HandoffRow>> {
         let kept = self.open()?;
-        let matching = kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it));
-        Ok(filters::ordered(matching, filter.order, filter.skip, filter.limit))
+        Ok(filters::handoffs(&kept.handoffs, filter))
     }
 
     async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64> {
         let kept = self.open()?;
         Ok(kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it)).count() as u64)
+    }
+
+    async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>> {
+        let kept = self.open()?;
+        let before = if before == 0 { u64::MAX } else { before };
+        let rows = kept.handoffs.iter().rev().filter(|it| it.number < before);
+        let facts: Vec<HandoffFact> = rows.filter_map(|it| kept.fact(it)).collect();
+        Ok(filters::page(facts.iter(), limit))
     }
 
     async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics> {
@@ -154,6 +165,11 @@ impl Store for MemoryStore {
         Ok(Vec::new())
     }
 
+    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
+        let kept = self.open()?;
+        Ok(kept.redacted(run))
+    }
+
     async fn count_contents(&self, run: RunId) -> StoreResult<u64> {
         let kept = self.open()?;
         Ok(kept.contents.keys().filter(|(of, _)| *of == run).count() as u64)
@@ -167,6 +183,29 @@ impl Store for MemoryStore {
 
     async fn last_position(&self) -> StoreResult<Position> {
         Ok(self.open()?.last_position())
+    }
+
+    async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>> {
+        let kept = self.open()?;
+        Ok(filters::page(kept.links(after).iter(), limit))
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> StoreResult<Vec<CheckpointRow>> {
+        let kept = self.open()?;
+        Ok(filters::page(kept.checkpoints.iter().filter(|it| it.number > after), limit))
+    }
+
+    async fn last_checkpoint(&self) -> StoreResult<Option<CheckpointRow>> {
+        Ok(self.open()?.checkpoints.last().cloned())
+    }
+
+    async fn add_checkpoint(&self, checkpoint: &CheckpointRow) -> StoreResult<bool> {
+        let mut kept = self.open()?;
+        let is_next = checkpoint.number == kept.checkpoints.len() as u64 + 1;
+        if is_next {
+            kept.checkpoints.push(checkpoint.clone());
+        }
+        Ok(is_next)
     }
 
     async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool> {

@@ -1,6 +1,6 @@
 //! One append to one run: events, changed rows, texts and outbox entries, in one transaction.
 
-use baton_core::content::Content;
+use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, WorkflowName};
 use baton_core::run::{HandoffNo, Run, RunId, RunStatus};
@@ -26,6 +26,8 @@ pub struct Append {
     /// before can change.
     pub changed: Vec<HandoffRow>,
     pub contents: Vec<Content>,
+    /// Texts of the run that are dropped, with their nonces.
+    pub redacted: Vec<ContentId>,
     /// Created where the key does not exist yet.
     pub story: Option<Story>,
     /// Stored where it is not known yet.

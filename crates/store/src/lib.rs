@@ -19,6 +19,7 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_core::story::Story;
+use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;
 
 pub use baton_core::order::Order;
@@ -30,9 +31,10 @@ pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
-    StoryFilter, StoryRow, TimerKind, TimerRow, Version,
+    AgentStatistics, CheckpointRow, EventFilter, HandoffFact, HandoffFilter, HandoffRef,
+    HandoffRow, Identity, OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow,
+    Statistics, StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow, TimerKind, TimerRow,
+    Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent, TextOwner};
@@ -74,6 +76,9 @@ pub trait Store: Send + Sync {
     /// How many rows [`Store::handoffs`] would return without limit and skip.
     async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64>;
 
+    /// The handoffs with a number below `before`, newest first; 0 for the newest.
+    async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>>;
+
     /// Counts and means over the handoffs of a filter; order, skip and limit are ignored.
     async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics>;
 
@@ -83,6 +88,9 @@ pub trait Store: Send + Sync {
     /// The texts that were recorded as lost when the run was recovered from damage.
     async fn lost_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
 
+    /// The texts that events of the run say are redacted.
+    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
+
     /// How many texts a run has.
     async fn count_contents(&self, run: RunId) -> StoreResult<u64>;
 
@@ -91,6 +99,23 @@ pub trait Store: Send + Sync {
 
     /// The position of the newest event.
     async fn last_position(&self) -> StoreResult<Position>;
+
+    /// The events after a position, ascending, as a checkpoint covers them.
+    async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>>;
+
+    /// The chain of the stories' versions, up to the link with this number or its last one before
+    /// that. A store without such a chain has none.
+    async fn story_head(&self, _up_to: u64) -> StoreResult<StoryHead> {
+        Ok(StoryHead::NONE)
+    }
+
+    /// Signed checkpoints after this number, ascending; each to be checked before it is believed.
+    async fn checkpoints(&self, after: u64, limit: u32) -> StoreResult<Vec<CheckpointRow>>;
+
+    async fn last_checkpoint(&self) -> StoreResult<Option<CheckpointRow>>;
+
+    /// Adds a checkpoint if it has the number after the last one; false otherwise.
+    async fn add_checkpoint(&self, checkpoint: &CheckpointRow) -> StoreResult<bool>;
 
     /// Adds a story; false where its key exists already; that story is left as it is.
     async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool>;

@@ -10,6 +10,7 @@ use baton_core::run::{
     HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State,
 };
 use baton_core::story::Story;
+use baton_wire::checkpoint::SignedCheckpoint;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -39,6 +40,28 @@ pub struct Identity {
     /// Eight characters that change with every restore: positions are only valid within their
     /// epoch.
     pub epoch: String,
+}
+
+/// A signed checkpoint of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// Consecutive in the whole store.
+    pub number: u64,
+    pub signed: SignedCheckpoint,
+}
+
+/// The chain of the stories' versions up to some link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoryHead {
+    /// How many links it has.
+    pub n_links: u64,
+    /// Hash of the last.
+    pub head: Hash,
+}
+
+impl StoryHead {
+    /// Without a story.
+    pub const NONE: Self = Self { n_links: 0, head: Hash::ZERO };
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +132,22 @@ pub struct HandoffRow {
     pub ended_at: Option<Timestamp>,
 }
 
+/// What figures about handoffs are computed from: a handoff without its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffFact {
+    pub number: u64,
+    pub run_number: u64,
+    pub workflow: WorkflowName,
+    pub kind: Kind,
+    pub from: Party,
+    pub to: Party,
+    pub state: HandoffState,
+    pub n_warnings: u32,
+    pub created_at: Timestamp,
+    pub accepted_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandoffRef {
     Number(u64),
@@ -136,6 +175,9 @@ pub struct HandoffFilter {
     /// Only those created before this.
     pub created_before: Option<Timestamp>,
     pub order: Order,
+    /// The rows of a page by creation time and then by id, instead of by number; for numbered pages
+    /// of one run. Only a clock that was set back makes a difference.
+    pub by_time: bool,
     /// Only handoffs after the one with this number, whether it exists or not. 0 is before all.
     pub after: u64,
     /// Only handoffs up to this number, whether it exists or not. 0 means no bound.

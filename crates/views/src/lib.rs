@@ -12,6 +12,7 @@ mod evidence;
 mod handoff_queries;
 mod history;
 mod inbox;
+mod insights;
 mod messages;
 mod passed_gates;
 mod prompt;
@@ -31,6 +32,9 @@ pub use crate::decisions::Decided;
 pub use crate::handoff_queries::{Blocking, PersonsAnswer, QuestionAndAnswer};
 pub use crate::inbox::{
     GateQuestion, InboxChoice, InboxItem, ObservedEvidence, SaidPart, SenderWords, Then, Waits,
+};
+pub use crate::insights::{
+    InsightEdge, InsightGroup, InsightWindow, Insights, Percentiles, RejectCounts,
 };
 pub use crate::messages::PostedMessage;
 pub use crate::passed_gates::{GatePassage, PassedGate};

@@ -5,6 +5,8 @@
 //! `baton-core`, or as a list of problems, each with its position. Nothing here touches a disk or a
 //! network.
 
+pub mod checkpoint;
+pub mod csv;
 pub mod event;
 pub mod extract;
 pub mod formats;

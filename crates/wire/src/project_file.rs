@@ -14,10 +14,12 @@ use crate::suggest::nearest;
 use crate::workflow_file::PROFILES;
 
 pub mod agent_program;
+pub(crate) mod audit;
 pub(crate) mod checks;
 pub(crate) mod lint;
 pub mod runner;
 
+pub use audit::AuditSettings;
 pub use checks::{DEFAULT_TIMEOUT, ProjectCheck};
 
 pub const MOST_BYTES: usize = 16 * 1024;
@@ -33,7 +35,7 @@ pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
 
 pub(crate) const KEYS: &[&str] =
-    &["project", "lint", "archive", "runner", "executors", "agents", "checks"];
+    &["project", "lint", "archive", "audit", "runner", "executors", "agents", "checks"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
@@ -52,6 +54,8 @@ pub struct ProjectFile {
     pub runner: RunnerSettings,
     /// The project's own checks: `[checks.NAME]`, in the order of the file.
     pub checks: Vec<ProjectCheck>,
+    /// How often the log is signed: `[audit]`.
+    pub audit: AuditSettings,
 }
 
 /// Folders of the project, relative to its root.
@@ -104,8 +108,16 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let archive = top.get("archive").and_then(|it| archive(&it, problems));
     let checks = top.get("checks").map(|it| checks::checks(&it, problems)).unwrap_or_default();
     let runner = runner::settings(&top, problems);
+    let audit = top.get("audit").map(|it| audit::settings(&it, problems)).unwrap_or_default();
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { lint, archive, checks, runner, ..ProjectFile::default() });
+        return Some(ProjectFile {
+            lint,
+            archive,
+            checks,
+            runner,
+            audit,
+            ..ProjectFile::default()
+        });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
@@ -118,6 +130,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         archive,
         runner,
         checks,
+        audit,
     })
 }
 
@@ -204,6 +217,7 @@ mod tests {
             archive: None,
             runner: RunnerSettings::default(),
             checks: Vec::new(),
+            audit: AuditSettings::default(),
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {

@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Handing off", &["take", "done", "handoff", "prompt", "evidence"]),
     ("People", &["inbox", "approve", "reject", "modify", "answer"]),
     ("Files", &["lint", "extract", "convert", "schema"]),
-    ("Data", &["doctor", "verify", "backup", "restore", "recover", "archive"]),
+    ("Data", &["doctor", "insights", "verify", "audit", "backup", "restore", "recover", "archive"]),
     ("Server", &["serve", "watch"]),
     ("Running agents", &["runner", "trust", "workspace"]),
     ("More", &["explain", "completions", "help"]),

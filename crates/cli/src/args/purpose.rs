@@ -1,6 +1,8 @@
 //! Which commands only read: they write nothing before the data is known to be sound.
 
-use crate::args::{CliCommand, HandoffCommand, RunCommand, StoryCommand, WorkflowCommand};
+use crate::args::{
+    AuditCommand, CliCommand, HandoffCommand, RunCommand, StoryCommand, WorkflowCommand,
+};
 use crate::session::Purpose;
 
 impl CliCommand {
@@ -12,6 +14,8 @@ impl CliCommand {
             | CliCommand::Prompt(_)
             | CliCommand::Watch(_)
             | CliCommand::Open(_)
+            | CliCommand::Insights(_)
+            | CliCommand::Audit(AuditCommand::Log { .. } | AuditCommand::Export { .. })
             | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
             | CliCommand::Run(RunCommand::List { .. } | RunCommand::Show { .. })
             | CliCommand::Workflow(WorkflowCommand::Diff { .. })
@@ -20,6 +24,7 @@ impl CliCommand {
             ) => Purpose::Read,
             CliCommand::Doctor
             | CliCommand::Verify
+            | CliCommand::Audit(AuditCommand::Verify(_))
             | CliCommand::Backup { .. }
             | CliCommand::Complete { .. } => Purpose::Inspect,
             CliCommand::Story(_)
@@ -31,6 +36,7 @@ impl CliCommand {
             | CliCommand::Answer(_)
             | CliCommand::Evidence(_)
             | CliCommand::Archive(_)
+            | CliCommand::Audit(AuditCommand::Checkpoint { .. } | AuditCommand::Redact(_))
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)
             | CliCommand::Do(_)

@@ -4,7 +4,9 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::{CatalogKeeper, DataChecker, Sweeper, Timekeeper};
+use baton_engine::{
+    CatalogKeeper, CheckpointEvery, CheckpointKeeper, DataChecker, Sweeper, Timekeeper,
+};
 use baton_http::{Backend, ListenOptions, Local, RunnerKey, Server};
 use baton_runner::{Runner, RunnerMode};
 use baton_store::StoreError;
@@ -61,6 +63,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let checker = session.store.was_left_open().then(|| DataChecker::start(session.engine.clone()));
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
+    let checkpoints = CheckpointKeeper::start(session.engine.clone(), checkpoint_every(session));
     let archivist = session.archive.clone().map(Archivist::start);
     let (stop_server, server_stops) = oneshot::channel::<()>();
     let runner = async {
@@ -78,10 +81,17 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     if let Some(archivist) = archivist {
         archivist.stop().await;
     }
+    checkpoints.stop().await;
     sweeper.stop().await;
     keeper.stop().await;
     timekeeper.stop().await;
     served.map_err(|error| Failure::io("serve", error))
+}
+
+fn checkpoint_every(session: &Session) -> CheckpointEvery {
+    let settings = session.project.file.audit;
+    let n_events = Some(settings.checkpoint_events).filter(|it| *it > 0);
+    CheckpointEvery { n_events, time: Some(settings.checkpoint_every) }
 }
 
 /// Runs agents until the server stops, where the project names any, as soon as the user trusts

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod archive;
+mod audit;
 mod away;
 mod beside;
 mod bytes;

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
-    LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent,
+    HandoffEvent, LeaseEvent, MessageEvent, QuestionEvent, RunEvent, StepEntry, StepEvent,
+    UsageEvent,
 };
 use crate::checked_work::CheckedWork;
 use crate::detour::Detour;
@@ -45,7 +46,11 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
 
 /// Applies `event` to `run`.
 pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
-    if !matches!(event, Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. })) {
+    let is_no_move = matches!(
+        event,
+        Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. }) | Event::Content(_)
+    );
+    if !is_no_move {
         run.moved_at = at;
     }
     match event {
@@ -82,6 +87,7 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Blocker(event) => run.on_blocker(event),
         Event::Message(MessageEvent::Posted { .. }) => {}
         Event::Branch(event) => run.on_branch(event),
+        Event::Content(ContentEvent::Redacted { .. }) => {}
         Event::Usage(UsageEvent::Recorded { agent, step, usage, .. }) => {
             run.spend(agent, step.as_ref(), *usage);
         }
@@ -483,21 +489,6 @@ impl Run {
         {
             self.visited.push(step.clone());
         }
-    }
-
-    fn set_baton(&mut self, branch: u16, baton: Baton) {
-        if let Some(branch) = self.branch_mut(branch) {
-            branch.baton = baton;
-        }
-    }
-
-    pub(super) fn branch_mut(&mut self, no: u16) -> Option<&mut Branch> {
-        self.branches.iter_mut().find(|it| it.no == no)
-    }
-
-    /// The branch of an open handoff.
-    pub(super) fn branch_of(&self, no: HandoffNo) -> u16 {
-        self.handoff(no).map_or(0, |it| it.branch)
     }
 
     pub(super) fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {

@@ -2,10 +2,25 @@
 
 use super::BranchEvent;
 use crate::names::StepId;
-use crate::run::{Arrival, Baton, Branch, Fork, Run};
+use crate::run::{Arrival, Baton, Branch, Fork, HandoffNo, Run};
 use crate::workflow::Place;
 
 impl Run {
+    pub(super) fn set_baton(&mut self, branch: u16, baton: Baton) {
+        if let Some(branch) = self.branch_mut(branch) {
+            branch.baton = baton;
+        }
+    }
+
+    pub(super) fn branch_mut(&mut self, no: u16) -> Option<&mut Branch> {
+        self.branches.iter_mut().find(|it| it.no == no)
+    }
+
+    /// The branch of an open handoff.
+    pub(super) fn branch_of(&self, no: HandoffNo) -> u16 {
+        self.handoff(no).map_or(0, |it| it.branch)
+    }
+
     pub(super) fn on_branch(&mut self, event: &BranchEvent) {
         match event {
             BranchEvent::Forked { from, firsts, join, need, package, entry } => {

@@ -4,6 +4,7 @@
 mod edits;
 mod file;
 mod flips;
+mod forger;
 mod populated;
 mod rows;
 mod table;

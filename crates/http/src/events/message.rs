@@ -3,8 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{
-    BlockerEvent, ChecksEvent, Created, Event, EvidenceEvent, HandoffEvent, MessageEvent,
-    StepEvent, UsageEvent,
+    BlockerEvent, ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, HandoffEvent,
+    MessageEvent, StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -170,6 +170,7 @@ impl EventToSend<'_> {
             | Event::Blocker(_)
             | Event::Message(_)
             | Event::Branch(_)
+            | Event::Content(_)
             | Event::Usage(_) => None,
         }
     }
@@ -210,6 +211,7 @@ impl EventToSend<'_> {
                 ("BLOCKER_REROUTED", vec![handoff(), to, by, ("cause", text(cause.name()))])
             }
             Event::Branch(event) => branch(event),
+            Event::Content(ContentEvent::Redacted { .. }) => ("CONTENT_REDACTED", Vec::new()),
             Event::Message(MessageEvent::Posted { by, .. }) => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
             }

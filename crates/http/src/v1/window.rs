@@ -64,8 +64,9 @@ fn has_index(filter: &HandoffFilter) -> bool {
         return true;
     }
     let are_open = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_open());
-    let are_all = filter.states.is_empty() && filter.to.is_none();
-    (are_open || are_all) && filter.kind.is_none()
+    let are_all = filter.states.is_empty() && filter.to.is_none() && filter.with.is_none();
+    let is_timed = filter.created_from.is_some() || filter.created_before.is_some();
+    (are_open || are_all) && filter.kind.is_none() && !is_timed
 }
 
 /// A range of numbers, and how many rows of it are wanted.

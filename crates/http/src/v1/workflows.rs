@@ -12,15 +12,13 @@ use baton_core::run::{Run, RunStatus, State as Open};
 use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
 use baton_store::{HandoffFilter, HandoffRow, Order, RunRow};
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use self::steps::step_statuses;
 use super::agents::{attribution_at, step_title};
 use super::answer::ApiResponse;
+use super::dates::{first_instant, instant_after};
 use super::runs::document::run_detail;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
@@ -40,14 +38,14 @@ pub(super) struct HandoffsQuery {
     /// Counted from 1.
     #[param(minimum = 1, default = 1)]
     page: Option<u32>,
-    /// At most 100; larger values count as 100.
-    #[param(minimum = 1, default = 20)]
+    /// From 1 to 100; anything else counts as the nearer of the two.
+    #[param(default = 20)]
     page_size: Option<u32>,
-    /// The first day, in UTC.
-    #[param(format = Date, pattern = r"^\d{4}-\d{2}-\d{2}$")]
+    /// The first day in UTC, or the first instant as RFC 3339 has it.
+    #[param(pattern = r"^\d{4}-\d{2}-\d{2}([Tt].+)?$")]
     from_date: Option<String>,
-    /// The last day, in UTC.
-    #[param(format = Date, pattern = r"^\d{4}-\d{2}-\d{2}$")]
+    /// The last day in UTC, or the last instant. Both ends are included.
+    #[param(pattern = r"^\d{4}-\d{2}-\d{2}([Tt].+)?$")]
     to_date: Option<String>,
     /// The sender or the receiver.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -120,7 +118,7 @@ pub(super) async fn status(
 
 /// Lists the handoffs of a run with attribution.
 ///
-/// Who handed what to whom, oldest first, in numbered pages. `{id}` is a run.
+/// Who handed what to whom, by time and then by id, in numbered pages. `{id}` is a run.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/handoffs", operation_id = "listWorkflowHandoffs",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key"),
@@ -135,15 +133,14 @@ pub(super) async fn handoffs(
     Params(query): Params<HandoffsQuery>,
 ) -> Result<ApiResponse<NumberedPage<AgentHandoff>>, ApiProblem> {
     let page = at_least_one("page", query.page.unwrap_or(1))?;
-    let page_size = at_least_one("pageSize", query.page_size.unwrap_or(USUAL_PAGE))?;
-    let page_size = page_size.min(MOST_ON_A_PAGE);
+    let page_size = query.page_size.unwrap_or(USUAL_PAGE).clamp(1, MOST_ON_A_PAGE);
     let row = find_run(&app, &name).await?;
     let workflow = app.read().workflow_of(&row).await?;
     let filter = HandoffFilter {
         // Unknown ids are allowed: an agent that is in no file any more may have sent handoffs.
         with: query.agent.as_deref().map(AgentId::parse).transpose()?,
-        created_from: day(query.from_date.as_deref(), "fromDate", Ok)?,
-        created_before: day(query.to_date.as_deref(), "toDate", Date::tomorrow)?,
+        created_from: first_instant(query.from_date.as_deref(), "fromDate")?,
+        created_before: instant_after(query.to_date.as_deref(), "toDate")?,
         skip: u64::from(page - 1) * u64::from(page_size),
         limit: page_size,
         ..of_run(&row)
@@ -164,7 +161,12 @@ pub(super) async fn handoffs(
 
 /// A question does not move responsibility from one agent to another: it is no handoff here.
 fn of_run(row: &RunRow) -> HandoffFilter {
-    HandoffFilter { run: Some(row.run.id), only_moves: true, ..HandoffFilter::default() }
+    HandoffFilter {
+        run: Some(row.run.id),
+        only_moves: true,
+        by_time: true,
+        ..HandoffFilter::default()
+    }
 }
 
 async fn shown(
@@ -221,21 +223,6 @@ fn status_name(run: &Run) -> WorkflowProgress {
             Some(Open::Pending | Open::Accepted | Open::Parked) | None => WorkflowProgress::Running,
         },
     }
-}
-
-/// The beginning of a day in UTC, moved by `shift`. A day out of range is no bound.
-fn day(
-    text: Option<&str>,
-    name: &str,
-    shift: impl Fn(Date) -> Result<Date, jiff::Error>,
-) -> Result<Option<Timestamp>, ApiProblem> {
-    let Some(text) = text else { return Ok(None) };
-    let date: Option<Date> = text.parse().ok().filter(|_| text.len() == "2024-01-31".len());
-    let date = date.ok_or_else(|| {
-        ApiProblem::malformed("wrong_type", format!("`{name}` is a day, such as 2024-01-31"))
-    })?;
-    let midnight = shift(date).and_then(|it| it.to_zoned(TimeZone::UTC));
-    Ok(midnight.ok().map(|it| it.timestamp()))
 }
 
 fn at_least_one(name: &str, number: u32) -> Result<u32, ApiProblem> {

@@ -6,6 +6,8 @@ mod all_workflows;
 #[cfg(test)]
 mod archive;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod client;

@@ -92,9 +92,11 @@ async fn the_trail_is_paged_with_totals() {
     assert_eq!(seen, labels);
     let many = world.get("/api/v1/workflows/1/handoffs?pageSize=1000").await.is(200);
     assert_eq!(many["pageSize"], 100);
+    let few = world.get("/api/v1/workflows/1/handoffs?pageSize=0").await.is(200);
+    assert_eq!((&few["pageSize"], texts(&few, "label").len()), (&json!(1), 1));
     let far = world.get("/api/v1/workflows/1/handoffs?page=4294967295&pageSize=100").await.is(200);
     assert_eq!(texts(&far, "label"), [""; 0]);
-    for bad in ["page=0", "pageSize=0", "page=x", "limit=1"] {
+    for bad in ["page=0", "pageSize=-1", "page=x", "limit=1"] {
         let reply = world.get(&format!("/api/v1/workflows/1/handoffs?{bad}")).await;
         assert_eq!(reply.status, 400, "{bad}");
     }
@@ -111,6 +113,12 @@ async fn the_trail_is_filtered_by_days_and_by_agent() {
         ("fromDate=2025-06-17&toDate=2025-06-17", &["HO-003"]),
         ("fromDate=2025-06-18&toDate=2025-06-17", &[]),
         ("fromDate=0001-01-01&toDate=9999-12-31&pageSize=1", &["HO-001"]),
+        ("fromDate=2025-06-20T15:06:40Z", &["HO-006", "HO-007"]),
+        ("fromDate=2025-06-20T15:06:40.000000001Z", &["HO-007"]),
+        ("toDate=2025-06-16T15:06:40Z", &["HO-001", "HO-002"]),
+        ("toDate=2025-06-16T15:06:39Z", &["HO-001"]),
+        ("toDate=2025-06-16T17:06:40%2B02:00", &["HO-001", "HO-002"]),
+        ("toDate=2025-06-16T17:06:40+02:00", &["HO-001", "HO-002"]),
         ("agent=orchestrator", &["HO-001"]),
         ("agent=implementer&toDate=2025-06-16", &["HO-002"]),
         ("agent=long-gone", &[]),
@@ -118,8 +126,31 @@ async fn the_trail_is_filtered_by_days_and_by_agent() {
         let reply = world.get(&format!("/api/v1/workflows/1/handoffs?{query}")).await.is(200);
         assert_eq!(texts(&reply, "label"), expected, "{query}");
     }
-    for bad in ["fromDate=2025-6-1", "fromDate=2025-02-30", "toDate=today", "toDate=", "agent=X"] {
+    for bad in [
+        "fromDate=2025-6-1",
+        "fromDate=2025-02-30",
+        "toDate=today",
+        "toDate=",
+        "toDate=2025-06-16T12",
+        "agent=X",
+    ] {
         let reply = world.get(&format!("/api/v1/workflows/1/handoffs?{bad}")).await;
         assert_eq!(reply.status, 400, "{bad}");
     }
+}
+
+#[tokio::test]
+async fn the_trail_is_in_the_order_of_its_times() {
+    let world = to_and_fro().await;
+    // The clock of the machine was wrong, and is set right.
+    world.clock.advance(DAY * -10);
+    world.post("/api/v1/handoffs/1%2FHO-007/accept", "{}").await.is(200);
+    let done =
+        r#"{"outcome":"success","package":{"plan":["x"]},"reason":"planned","profile":"lenient"}"#;
+    world.post("/api/v1/handoffs/1%2FHO-007/complete", done).await.is(200);
+    let all = world.get("/api/v1/workflows/1/handoffs").await.is(200);
+    assert_eq!(texts(&all, "label")[..2], ["HO-008", "HO-001"]);
+    assert!(texts(&all, "timestamp").is_sorted());
+    let last = world.get("/api/v1/workflows/1/handoffs?pageSize=3&page=3").await.is(200);
+    assert_eq!(texts(&last, "label"), ["HO-006", "HO-007"]);
 }

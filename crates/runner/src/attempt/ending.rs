@@ -1,10 +1,11 @@
 //! How an attempt ends: what it leaves is kept, and the run is told before the next one begins.
 
 use baton_core::hash::Hash;
+use baton_core::plural::counted;
 use baton_wire::project_file::runner::OnRateLimit;
 
 use super::{AttemptFailure, AttemptResult, AttemptRun, MOST_OUTPUT_BYTES, MOST_SAYING};
-use crate::client::{AttemptRetry, FAILURE};
+use crate::client::{ApiFailure, AttemptRetry, FAILURE};
 use crate::process::end_orphans;
 use crate::record::{AgentEnd, AttemptStage, OUTPUT};
 use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
@@ -31,6 +32,7 @@ impl AttemptRun {
             AttemptResult::HandedOff(_) => self.context.workspaces.forget_kept(self.record.run),
             // Before anyone else gets the work.
             AttemptResult::Failed(_)
+            | AttemptResult::Limited(_)
             | AttemptResult::Lost(_)
             | AttemptResult::GivenBack(_)
             | AttemptResult::Waiting { .. } => {
@@ -41,8 +43,12 @@ impl AttemptRun {
         let text = match &result {
             AttemptResult::HandedOff(how) => how.clone(),
             AttemptResult::Failed(why) => {
-                self.fail(&format!("{FAILURE}{why}"), AttemptRetry::AsUsual).await;
+                self.fail(&format!("{FAILURE}{why}"), self.retry()).await;
                 format!("failed: {why}")
+            }
+            AttemptResult::Limited(why) => {
+                self.fail(&format!("{FAILURE}{why}"), AttemptRetry::AskFirst).await;
+                format!("stopped: {why}")
             }
             AttemptResult::Waiting { why, until } => match self.context.settings.on_rate_limit {
                 OnRateLimit::Wait => {
@@ -68,6 +74,27 @@ impl AttemptRun {
             let error: &(dyn std::error::Error + 'static) = &error;
             tracing::warn!(error, "the end of an attempt could not be recorded");
         }
+    }
+
+    /// Whether the work is tried again after a failure, as far as the agent's own settings say.
+    fn retry(&self) -> AttemptRetry {
+        let most = self.context.agent_settings(&self.record.agent).and_then(|it| it.attempts);
+        match most {
+            Some(most) if self.record.attempt >= most => AttemptRetry::AskFirst,
+            Some(_) | None => AttemptRetry::AsUsual,
+        }
+    }
+
+    /// Why the agent is not started once more in this run, if its settings say so.
+    pub(super) async fn limit_reached(&self) -> Result<Option<String>, ApiFailure> {
+        let record = &self.record;
+        let settings = self.context.agent_settings(&record.agent);
+        let Some(most) = settings.and_then(|it| it.starts) else { return Ok(None) };
+        let n_starts = self.context.client.count_starts(record.run, &record.agent).await?;
+        Ok((n_starts > most).then(|| {
+            let (agent, times) = (&record.agent, counted(most.into(), "time"));
+            format!("`{agent}` was started {times} in this run, which is its limit (`starts` in baton.toml)")
+        }))
     }
 
     pub(super) async fn fail(&self, reason: &str, retry: AttemptRetry) {

@@ -9,11 +9,12 @@ use super::scan;
 use crate::lost_numbers::{self, Gap};
 
 /// Table, number, and what a row is called.
-const COUNTED: [(&str, &str, &str); 4] = [
+const COUNTED: [(&str, &str, &str); 5] = [
     ("runs", "number", "run"),
     ("handoffs", "number", "handoff"),
     ("events", "position", "event"),
     ("story_log", "number", "link of the story log"),
+    ("checkpoints", "number", "checkpoint"),
 ];
 
 pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {

@@ -29,6 +29,9 @@ impl MemoryTables {
         self.keep_handoffs(handoffs);
         self.keep_events(append.run.id, append.expected, append.at, append.events);
         self.keep_outbox(append.run.id, append.at, append.outbox);
+        for id in &append.redacted {
+            self.contents.remove(&(append.run.id, *id));
+        }
         for content in append.contents {
             self.contents.entry((append.run.id, content.id)).or_insert(content);
         }

@@ -35,6 +35,14 @@ pub(super) fn has_run(filter: &RunFilter, row: &RunRow) -> bool {
         && (filter.statuses.is_empty() || filter.statuses.contains(&row.run.status))
 }
 
+pub(super) fn handoffs(rows: &[HandoffRow], filter: &HandoffFilter) -> Vec<HandoffRow> {
+    let mut matching: Vec<&HandoffRow> = rows.iter().filter(|it| has_handoff(filter, it)).collect();
+    if filter.by_time {
+        matching.sort_by_key(|it| (it.created_at, it.id));
+    }
+    ordered(matching.into_iter(), filter.order, filter.skip, filter.limit)
+}
+
 pub(super) fn has_handoff(filter: &HandoffFilter, row: &HandoffRow) -> bool {
     let moved_at = row.accepted_at.unwrap_or(row.created_at);
     let is_with = |it: &AgentId| *it == row.from.agent || *it == row.to.agent;

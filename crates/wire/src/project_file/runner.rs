@@ -1,6 +1,9 @@
 //! `[runner]`, `[executors.NAME]` and `[agents.NAME]` of a `baton.toml`: which programs agents are
 //! run by, and where. Nothing here starts any of them.
 
+#[cfg(test)]
+mod tests;
+
 use baton_core::agent::AgentInterface;
 use baton_core::budget::Budget;
 use baton_core::names::AgentId;
@@ -38,7 +41,8 @@ pub(crate) const EXECUTOR_KEYS: &[&str] = &[
     "at_once",
     "interface",
 ];
-pub(crate) const AGENT_KEYS: &[&str] = &["executors", "at_once", "budget"];
+pub(crate) const AGENT_KEYS: &[&str] =
+    &["executors", "at_once", "budget", "timeout", "attempts", "starts"];
 
 const KIND_WORDS: [(&str, KindWord); 6] = [
     ("command", KindWord::Command),
@@ -53,6 +57,7 @@ const KIND_WORDS: [(&str, KindWord); 6] = [
 pub const EVERY_AGENT: &str = "*";
 
 const MOST_AT_ONCE: i64 = 100;
+const MOST_LIMIT: i64 = 1000;
 const MOST_ENTRIES: usize = 100;
 const MOST_WORDS: usize = 50;
 
@@ -151,6 +156,12 @@ pub struct AgentSettings {
     pub at_once: Option<usize>,
     /// What the agent may use in one run before a person is asked.
     pub budget: Option<Budget>,
+    /// The most time of one attempt, where the executor allows more.
+    pub timeout: Option<SignedDuration>,
+    /// How often one handoff is tried, where the workflow allows more; then a person is asked.
+    pub attempts: Option<u32>,
+    /// How often the agent is started in one run before a person is asked.
+    pub starts: Option<u32>,
 }
 
 impl Default for RunnerSettings {
@@ -374,7 +385,13 @@ fn agent(
     }
     let at_once = fields.get("at_once").and_then(|it| count(&it, problems));
     let budget = fields.get("budget").and_then(|it| it.budget(problems));
-    Some(AgentSettings { agent, executors: named, at_once, budget })
+    let timeout = fields.get("timeout").and_then(|it| it.duration(problems));
+    let mut limit = |key: &str| {
+        let number = fields.get(key)?.whole_number(1..=MOST_LIMIT, problems)?;
+        u32::try_from(number).ok()
+    };
+    let (attempts, starts) = (limit("attempts"), limit("starts"));
+    Some(AgentSettings { agent, executors: named, at_once, budget, timeout, attempts, starts })
 }
 
 fn count(field: &FieldAt<'_>, problems: &mut Problems) -> Option<usize> {
@@ -463,103 +480,5 @@ fn ports(field: &FieldAt<'_>, problems: &mut Problems) -> Option<(u16, u16)> {
             );
             None
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::expect;
-
-    use super::*;
-    use crate::project_file::parse;
-
-    #[test]
-    fn the_runner_its_executors_and_agents_are_read() {
-        let text = r#"
-[runner]
-at_once = 3
-workspace = "worktree"
-branch = "{type}/issue-{number}-{slug}"
-setup = ["npm ci"]
-env_files = [".env"]
-ports = [4300, 4399]
-lease = "1s"
-[runner.env]
-PORT = "{port}"
-[executors.mine]
-kind = "command"
-run = ["python3", "tools/agent.py"]
-prompt = "file"
-timeout = "90s"
-env = ["API_KEY"]
-at_once = 1
-interface = "block"
-[executors.played]
-kind = "scripted"
-script = "demo/agents.yaml"
-[agents.implementer]
-executors = ["mine", "played"]
-at_once = 2
-[agents."*"]
-executors = ["played"]
-"#;
-        let settings = parse(text).unwrap().runner;
-        assert_eq!((settings.at_once, settings.ports), (3, Some((4300, 4399))));
-        assert_eq!(settings.workspace, Some(WorkspaceKind::Worktree));
-        assert_eq!(settings.env, [("PORT".to_owned(), "{port}".to_owned())]);
-        let mine = settings.executor("mine").unwrap();
-        let words = ["python3", "tools/agent.py"].map(str::to_owned).to_vec();
-        assert_eq!(mine.kind, ExecutorKind::Command(words));
-        assert_eq!((mine.prompt, mine.interface), (PromptDelivery::File, AgentInterface::Block));
-        let agent = |name: &str| settings.agent(&AgentId::parse(name).unwrap()).unwrap();
-        assert_eq!(agent("implementer").executors, ["mine", "played"]);
-        assert_eq!(agent("reviewer").executors, ["played"]);
-    }
-
-    #[test]
-    fn every_problem_comes_with_its_line() {
-        let text = r#"[runner]
-at_once = 0
-workspace = "docker"
-branch = "{slug}; rm -rf /"
-setup = "npm ci"
-ports = [80, 90]
-lease = "2h"
-env_files = ["../secret"]
-[runner.env]
-BATON_TOKEN = "x"
-[executors.mine]
-kind = "command"
-run = []
-[executors.other]
-kind = "scripted"
-run = ["x"]
-[executors.good]
-kind = "command"
-run = ["true"]
-env = ["A B"]
-[agents.human]
-executors = ["good"]
-[agents.reviewer]
-executors = ["god"]
-"#;
-        let lines: Vec<String> = parse(text).unwrap_err().iter().map(ToString::to_string).collect();
-        expect![[r#"
-            line 2, column 11: runner.at_once: must be a whole number from 1 to 100 [wrong_number]
-            line 3, column 13: runner.workspace: cannot be `docker`; known: `worktree`, `in-place` [wrong_value]
-            line 4, column 10: runner.branch: `{slug}; rm -rf /` makes no name of a branch: use letters, digits, `-`, `/` and {type}, {number}, {slug}, {story}, {run} [bad_branch]
-            line 5, column 9: runner.setup: is text, not a list [wrong_type]
-            line 6, column 9: runner.ports: is the first and the last port: `[4300, 4399]` [wrong_number]
-            line 6, column 10: runner.ports[0]: must be a whole number from 1024 to 65535 [wrong_number]
-            line 6, column 14: runner.ports[1]: must be a whole number from 1024 to 65535 [wrong_number]
-            line 7, column 9: runner.lease: must be from 1 second to 1 hour [wrong_duration]
-            line 8, column 14: runner.env_files[0]: `../secret` is not a file inside the project [bad_file]
-            line 10, column 15: runner.env.BATON_TOKEN: is set by Baton itself [bad_name]
-            line 13, column 7: executors.mine.run: has 0 words: write the program and its arguments, such as `["python3", "agent.py"]`, at most 50 [bad_command]
-            line 14, column 1: executors.other.script: is missing [missing]
-            line 16, column 7: executors.other.run: is for kinds that start a program [not_both]
-            line 20, column 8: executors.good.env[0]: `A B` is no name of a variable [bad_name]
-            line 21, column 1: agents.human: is not run by a program [bad_name]
-            line 24, column 14: agents.reviewer.executors[0]: `god` is no executor: did you mean `good`? [unknown_executor]"#]].assert_eq(&lines.join("\n"));
     }
 }

@@ -34,14 +34,9 @@ fn agent(name: &str) -> AgentId {
     AgentId::parse(name).unwrap()
 }
 
-fn edge(on: Outcome, to: Target) -> Edge {
-    Edge::plain(on, to)
-}
-
 /// As one word declares it.
 fn gate(kind: GateKind, name: &str) -> EdgeGate {
-    let name = name.to_owned();
-    EdgeGate { kind, name, items: vec![], options: vec![], checks: vec![] }
+    EdgeGate { kind, name: name.to_owned(), items: vec![], options: vec![], checks: vec![] }
 }
 
 fn rule(field: &str, check: Check) -> ContractRule {
@@ -74,7 +69,7 @@ fn what_may_be_left_out_has_a_value() {
         delegates: vec![],
         limits: StepLimits::default(),
         at_once: None,
-        edges: vec![edge(Outcome::Success, Target::Complete)],
+        edges: vec![Edge::plain(Outcome::Success, Target::Complete)],
     };
     assert_eq!(
         workflow,
@@ -84,7 +79,7 @@ fn what_may_be_left_out_has_a_value() {
             description: String::new(),
             hash: workflow.hash,
             profile: None,
-            start: edge(Outcome::Success, Target::Step(step_id("work"))),
+            start: Edge::plain(Outcome::Success, Target::Step(step_id("work"))),
             steps: vec![work],
             contracts: vec![],
             escalation: None,
@@ -168,7 +163,7 @@ fn words(words: &[&str]) -> Vec<String> {
 
 /// An edge with a contract.
 fn full_edge(on: Outcome, to: Target, profile: Option<Profile>, rounds: Option<u32>) -> Edge {
-    Edge { contract: Some("in".to_owned()), profile, rounds, ..edge(on, to) }
+    Edge { contract: Some("in".to_owned()), profile, rounds, ..Edge::plain(on, to) }
 }
 
 /// What `FULL` says about its first step.
@@ -210,13 +205,13 @@ fn full_work() -> Step {
                 checks: vec![CheckName::parse("tests").unwrap()],
                 ask_in: vec![Mode::SemiAutonomous, Mode::Supervised],
                 threshold: Some(threshold("confidence", "0.70")),
-                ..edge(Outcome::Success, Target::Step(step_id("check")))
+                ..Edge::plain(Outcome::Success, Target::Step(step_id("check")))
             },
             Edge { gate: Some(ready), ..full_edge(Outcome::Success, Target::Complete, None, None) },
             Edge {
                 ask_in: vec![Mode::Supervised],
                 threshold: Some(threshold("sure.of", "2")),
-                ..edge(Outcome::Skipped, Target::Step(step_id("check")))
+                ..Edge::plain(Outcome::Skipped, Target::Step(step_id("check")))
             },
         ],
     }
@@ -240,7 +235,10 @@ fn every_key_is_read() {
         delegates: vec![],
         limits: StepLimits::default(),
         at_once: None,
-        edges: vec![edge(Outcome::Success, Target::Complete), Edge { is_back: true, ..back }],
+        edges: vec![
+            Edge::plain(Outcome::Success, Target::Complete),
+            Edge { is_back: true, ..back },
+        ],
     };
     let contract = Contract {
         name: "in".to_owned(),

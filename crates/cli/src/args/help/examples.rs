@@ -55,6 +55,41 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("run skip", &["baton run skip 3 --reason \"nothing to document\""]),
+    (
+        "insights",
+        &["baton insights", "baton insights --by edge --days 7 --workflow story-pipeline"],
+    ),
+    (
+        "audit log",
+        &["baton audit log", "baton audit log --agent reviewer --from 2026-11-01 --to 2026-11-30"],
+    ),
+    (
+        "audit export",
+        &[
+            "baton audit export --format csv > handoffs.csv",
+            "baton audit export --format jsonl --run shop:12",
+            "baton audit export --format jsonl --events > log.jsonl",
+        ],
+    ),
+    (
+        "audit checkpoint",
+        &["baton audit checkpoint", "baton audit checkpoint --out ~/kept/2026-11-17.checkpoint"],
+    ),
+    (
+        "audit redact",
+        &[
+            "baton audit redact shop:12 HO-002 --part reason --reason \"it names a customer\" --dry-run",
+            "baton audit redact 3 HO-002 --reason \"asked for by the customer\"",
+        ],
+    ),
+    (
+        "audit verify",
+        &[
+            "baton audit verify",
+            "baton audit verify --checkpoint ~/kept/2026-11-17.checkpoint",
+            "baton audit verify --export log.jsonl",
+        ],
+    ),
     ("workflow list", &["baton workflow list", "baton wf ls"]),
     ("workflow show", &["baton workflow show story-pipeline"]),
     (

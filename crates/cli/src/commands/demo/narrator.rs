@@ -106,6 +106,7 @@ impl Narrator {
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Content(_)
             | Event::Usage(_)
             | Event::Blocker(_) => {}
         }

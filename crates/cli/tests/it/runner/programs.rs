@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use baton_fake_model::{Conversation, FakeModel, ModelStep};
+use baton_fake_model::{FakeModel, ModelStep, ScriptedConversation};
 use serde_json::{Value, json};
 
 use super::Workshop;
@@ -32,7 +32,7 @@ impl RealAgents {
     /// `agents`: the section of every agent.
     fn new(
         agents: &str,
-        script: impl Fn(&Conversation) -> ModelStep + Send + Sync + 'static,
+        script: impl Fn(&ScriptedConversation) -> ModelStep + Send + Sync + 'static,
     ) -> Self {
         let model = FakeModel::start(script);
         let workshop = Workshop::new("curl", "");
@@ -89,7 +89,7 @@ impl RealAgents {
 }
 
 /// Which agent a conversation is with.
-fn agent(conversation: &Conversation) -> &str {
+fn agent(conversation: &ScriptedConversation) -> &str {
     let (_, rest) = conversation.text.split_once("You are `").unwrap();
     rest.split_once('`').map_or(rest, |it| it.0)
 }
@@ -134,7 +134,7 @@ fn block(agent: &str) -> String {
 }
 
 /// The implementer writes a file and commits it; all hand on by a block.
-fn works(conversation: &Conversation) -> ModelStep {
+fn works(conversation: &ScriptedConversation) -> ModelStep {
     let agent = agent(conversation);
     let is_claude = conversation.key.contains("anthropic");
     let run = |line: &str| match is_claude {
@@ -206,7 +206,7 @@ fn codex_completes_a_pipeline() {
 
 #[test]
 fn at_a_rate_limit_the_next_program_goes_on_with_the_same_package() {
-    let script = |it: &Conversation| match it.key.contains("anthropic") {
+    let script = |it: &ScriptedConversation| match it.key.contains("anthropic") {
         true => ModelStep::RateLimited { resets_at: 1_900_000_000 },
         false => works(it),
     };
@@ -221,7 +221,7 @@ fn at_a_rate_limit_the_next_program_goes_on_with_the_same_package() {
 
 #[test]
 fn where_every_program_is_at_its_limit_the_work_waits_for_the_first_to_end() {
-    let script = |_: &Conversation| ModelStep::RateLimited { resets_at: 4_000_000_000 };
+    let script = |_: &ScriptedConversation| ModelStep::RateLimited { resets_at: 4_000_000_000 };
     let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\", \"codex\"]\n", script);
     let _served = agents.serves();
     agents.workshop.start("s1");
@@ -235,7 +235,7 @@ fn where_every_program_is_at_its_limit_the_work_waits_for_the_first_to_end() {
 fn a_program_that_is_killed_goes_on_with_its_conversation() {
     let is_killed = Arc::new(AtomicBool::new(false));
     let has_hung = is_killed.clone();
-    let script = move |it: &Conversation| {
+    let script = move |it: &ScriptedConversation| {
         let is_first = agent(it) == "implementer" && it.n_results == 1;
         match is_first && !has_hung.swap(true, Ordering::SeqCst) {
             true => ModelStep::Silence,
@@ -287,7 +287,7 @@ fn codex_edits_over_the_agent_client_protocol() {
 
 #[test]
 fn a_person_denies_a_command_and_allows_an_edit_of_a_real_agent() {
-    let script = |it: &Conversation| {
+    let script = |it: &ScriptedConversation| {
         let tool = |name: &str, input| ModelStep::Tool { name: name.to_owned(), input };
         match (agent(it), it.n_results) {
             ("implementer", 0) => {
@@ -321,7 +321,7 @@ fn a_person_denies_a_command_and_allows_an_edit_of_a_real_agent() {
 fn a_killed_agent_of_the_protocol_goes_on_with_its_session() {
     let is_silent = Arc::new(AtomicBool::new(false));
     let has_hung = is_silent.clone();
-    let script = move |it: &Conversation| {
+    let script = move |it: &ScriptedConversation| {
         let is_first = agent(it) == "implementer" && it.n_results == 1;
         match is_first && !has_hung.swap(true, Ordering::SeqCst) {
             true => ModelStep::Silence,

@@ -74,6 +74,25 @@ fn an_agent_that_closes_its_output_and_goes_on_is_ended_when_its_time_is_over() 
     fails("mute", "timeout = \"1s\"", "did not end within 1 s, and was ended");
 }
 
+/// Limits of the agent's own stop it, and a person is asked with what happened before.
+#[test]
+fn an_agent_is_tried_and_started_no_more_often_than_its_settings_say() {
+    for (way, limit, n_attempts, why) in [
+        ("nothing", "attempts = 1", 1, "exited without handing off (exit code 0)"),
+        ("crash", "starts = 1", 2, "was started 1 time in this run, which is its limit"),
+        ("hang", "timeout = \"1s\"\nattempts = 1", 1, "did not end within 1 s, and was ended"),
+    ] {
+        let own = format!("[agents.analyst]\nexecutors = [\"mine\"]\n{limit}\n");
+        let workshop = Workshop::new(way, &own);
+        let _served = workshop.serves();
+        workshop.start("s1");
+        workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
+        assert_eq!(workshop.attempts("s1", "analyst"), n_attempts, "{limit}");
+        let inbox = workshop.ok(&["inbox"]);
+        assert!(inbox.contains(why), "{limit}: {inbox}");
+    }
+}
+
 #[test]
 fn an_agent_that_dies_by_a_signal_has_failed() {
     fails("crash", "timeout = \"20s\"", "was ended by signal 11 without handing off");

@@ -8,8 +8,10 @@ use baton_core::names::{CheckName, FreeText, Principal, StoryKey};
 use baton_core::outcome::Outcome as Ended;
 use baton_core::run::HandoffNo;
 use baton_core::story::Story;
-use baton_store::{HandoffRef, Position};
-use jiff::SignedDuration;
+use baton_engine::sign_checkpoint;
+use baton_store::{HandoffRef, Position, Store as _};
+use baton_wire::checkpoint::CheckpointKey;
+use jiff::{SignedDuration, Timestamp};
 
 use super::file::{self, DatabaseFile};
 use crate::world::*;
@@ -27,7 +29,23 @@ pub(crate) async fn file() -> Vec<u8> {
     a_lease_that_is_held(&world).await;
     world.store.advance("archive", Position::START, Position(5)).await.unwrap();
     world.is_sound().await;
-    with_losses(&world.into_file().await).await
+    with_checkpoints(&with_losses(&world.into_file().await).await).await
+}
+
+/// Two checkpoints: one over the whole log, and one after a change of a story.
+async fn with_checkpoints(bytes: &[u8]) -> Vec<u8> {
+    let file = DatabaseFile::of(bytes);
+    let store = file.open().unwrap();
+    let key = CheckpointKey::from_random([7; 32]);
+    let now = Timestamp::constant(1_760_000_000, 0);
+    assert_eq!(sign_checkpoint(&store, &key, now).await.unwrap().number, 1);
+    assert_eq!(sign_checkpoint(&store, &key, now).await.unwrap().number, 1, "nothing is new");
+    let late = Story::named(StoryKey::parse("late").unwrap());
+    assert!(store.add_story(&late, now).await.unwrap());
+    assert_eq!(sign_checkpoint(&store, &key, now).await.unwrap().number, 2);
+    store.close().await;
+    assert_eq!(file.verdict().await, file::Verdict::Sound);
+    std::fs::read(file.path()).unwrap()
 }
 
 /// As after a recovery that has not found everything: one text and two events are missing.

@@ -44,7 +44,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
          update stories set run_status = (select status from runs where story_key = stories.key
              order by number desc limit 1)",
     ),
-    unseen(
+    found(
         "the newest run is removed from every table, and the last numbers are set back",
         "delete from contents where run_number = (select max(number) from runs);
          delete from timers where run_number = (select max(number) from runs);
@@ -208,7 +208,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
     found("a column is added", "alter table stories add column mine text"),
     found("`user_version` is set", "pragma user_version = 7"),
     found("`application_id` is set", "pragma application_id = 7"),
-    unseen(
+    found(
         "two neighbouring events of different runs are exchanged, neither of which makes a run or \
          a handoff",
         "create temp table pair as
@@ -225,6 +225,68 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
          update events set position = (select one from pair)
              where position = (select other from pair);
          update events set position = (select other from pair) where position = -1",
+    ),
+    found(
+        "all that was told since some event is removed, and the last numbers are set back",
+        "delete from timers; delete from waiting; delete from blocked; delete from due;
+         delete from outbox; delete from answered;
+         delete from contents where run_number > 3; delete from lost_texts where run_number > 3;
+         delete from events where run_number > 3; delete from handoffs where run_number > 3;
+         delete from runs where number > 3;
+         update sqlite_sequence set seq = 3 where name = 'runs'",
+    ),
+    found("the first checkpoint is removed", "delete from checkpoints where number = 1"),
+    found(
+        "the last checkpoint is removed",
+        "delete from checkpoints where number = (select max(number) from checkpoints)",
+    ),
+    unseen(
+        "the last checkpoint is removed, and the last number is set back",
+        "delete from checkpoints where number = (select max(number) from checkpoints);
+         update sqlite_sequence set seq = seq - 1 where name = 'checkpoints'",
+    ),
+    found(
+        "two checkpoints are exchanged",
+        "update checkpoints set number = -1 where number = 1;
+         update checkpoints set number = 1 where number = 2;
+         update checkpoints set number = 2 where number = -1",
+    ),
+    found(
+        "a checkpoint is put in twice",
+        "insert into checkpoints (text, signature) select text, signature from checkpoints
+         where number = 1",
+    ),
+    found("a text is exchanged for another of its run",
+        "create temp table pair as select a.rowid as one, b.rowid as other from contents a
+             join contents b on a.run_number = b.run_number and a.rowid < b.rowid limit 1;
+         update contents set text = (select text from contents where rowid = (select other from pair))
+             where rowid = (select one from pair)",
+    ),
+    found("two runs exchange their states",
+        "create temp table states as select number, state from runs where number in (1, 2);
+         update runs set state = (select state from states where number = 2) where number = 1;
+         update runs set state = (select state from states where number = 1) where number = 2",
+    ),
+    found("a run is removed, and nothing else", "delete from runs where number = 2"),
+    found("all events are removed", "delete from events"),
+    found("all handoffs are removed", "delete from handoffs"),
+    found("all texts are removed", "delete from contents"),
+    found("all stories are removed", "delete from stories"),
+    found("the story log is removed", "delete from story_log"),
+    found(
+        "a story that never had a run is removed, and its only link of the story log, and the last \
+         number is set back",
+        "delete from stories where key = 'late';
+         delete from story_log where number = (select max(number) from story_log);
+         update sqlite_sequence set seq = seq - 1 where name = 'story_log'",
+    ),
+    found("the identity is removed", "delete from identity"),
+    found("what was lost is not said any more", "delete from lost_numbers"),
+    found("a text that was lost is not said to be any more", "delete from lost_texts"),
+    found(
+        "a text is said to be lost that is there",
+        "insert into lost_texts (run_number, id)
+         select run_number, id from contents order by rowid limit 1",
     ),
 ];
 

@@ -42,6 +42,7 @@ impl PromptInputs {
                 | Event::Checks(_)
                 | Event::Blocker(_)
                 | Event::Message(_)
+                | Event::Content(_)
                 | Event::Branch(_)
                 | Event::Usage(_) => {}
             }

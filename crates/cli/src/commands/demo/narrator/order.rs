@@ -23,6 +23,7 @@ pub(in crate::commands) fn in_reading_order<T>(
             | Event::Evidence(_)
             | Event::Checks(_)
             | Event::Branch(_)
+            | Event::Content(_)
             | Event::Usage(_)
             | Event::Blocker(_) => None,
         };

@@ -1,0 +1,44 @@
+//! `baton audit redact`: drops texts for good, and records that.
+
+use baton_api::{RedactionRequest, RedactionResult};
+
+use crate::api::{Api, Ask};
+use crate::args::AuditRedact;
+use crate::failure::Failure;
+use crate::show::{self, OutputFormat};
+
+pub(super) async fn run(api: &Api, args: &AuditRedact) -> Result<(), Failure> {
+    let request = RedactionRequest {
+        handoff: args.handoff.clone(),
+        parts: args.part.clone(),
+        texts: args.text.clone(),
+        reason: args.reason.clone(),
+    };
+    let ask = Ask::post(["runs", &args.run, "redactions"], &request).writing(&args.write);
+    let reply = api.send(&ask).await?;
+    if api.format == OutputFormat::Json {
+        show::answer_document(&reply.body);
+        return Ok(());
+    }
+    let result: RedactionResult = reply.document()?;
+    if result.redacted.is_empty() {
+        show::answer("nothing is there any more of what you named");
+        return Ok(());
+    }
+    let texts = show::counted(result.redacted.len() as u64, "text");
+    let run = result.run;
+    show::answer(&if result.is_recorded {
+        format!("{texts} of run {run} redacted:")
+    } else {
+        format!("would redact {texts} of run {run}:")
+    });
+    for it in &result.redacted {
+        show::answer(&format!("  {} ({})", show::visible(&it.what), it.text));
+    }
+    if result.is_recorded {
+        show::note(
+            "backups, exports and copies of the archive that were made before still have them",
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! `baton insights`: how handing off fares.
+
+use baton_api::{InsightFigures, InsightsDocument};
+
+use crate::api::{Api, Ask};
+use crate::args::{InsightsArgs, InsightsBy};
+use crate::failure::Failure;
+use crate::show::{self, OutputFormat, TimeFormat};
+
+pub(crate) async fn run(api: &Api, args: &InsightsArgs) -> Result<(), Failure> {
+    let ask = Ask::get(["insights"]).with("days", args.days);
+    let reply = api.send(&ask.with_some("workflow", args.workflow.as_ref())).await?;
+    if api.format == OutputFormat::Json {
+        show::answer_document(&reply.body);
+        return Ok(());
+    }
+    let found: InsightsDocument = reply.document()?;
+    let times = TimeFormat::local();
+    let (from, to) = (times.show(found.from), times.show(found.to));
+    let handoffs = show::counted(found.handoffs, "handoff");
+    if found.handoffs == 0 {
+        show::answer(&format!("no handoffs from {from} to {to}"));
+        return Ok(());
+    }
+    let (heading, rows) = rows(&found, args.by);
+    let headings = [
+        heading,
+        "HANDOFFS",
+        "OPEN",
+        "ACCEPT P50/P95",
+        "DONE P50/P95",
+        "FIRST PASS",
+        "SENT BACK",
+        "TO PEOPLE",
+        "WAITED",
+    ];
+    show::answer(&show::list(&headings, rows));
+    show::note(&format!("{handoffs} from {from} to {to}"));
+    if found.is_cut {
+        show::note("there were more; only the newest 20,000 were looked at");
+    }
+    Ok(())
+}
+
+fn rows(found: &InsightsDocument, by: InsightsBy) -> (&'static str, Vec<Vec<String>>) {
+    match by {
+        InsightsBy::Agent => {
+            ("AGENT", found.agents.iter().map(|it| cells(&it.agent, &it.figures)).collect())
+        }
+        InsightsBy::Edge => {
+            let name = |from: &str, to: &str| format!("{from} → {to}");
+            let edges = found.edges.iter();
+            ("EDGE", edges.map(|it| cells(&name(&it.from, &it.to), &it.figures)).collect())
+        }
+        InsightsBy::Workflow => {
+            let workflows = found.workflows.iter();
+            ("WORKFLOW", workflows.map(|it| cells(&it.workflow, &it.figures)).collect())
+        }
+        InsightsBy::Week => {
+            let weeks = found.weeks.iter();
+            ("WEEK OF", weeks.map(|it| cells(&it.week.to_string(), &it.figures)).collect())
+        }
+    }
+}
+
+fn cells(name: &str, it: &InsightFigures) -> Vec<String> {
+    let first_pass = it.first_pass_yield.map(|it| format!("{:.0} %", it * 100.0));
+    let by = &it.rejected_by;
+    let sent_back = match it.rework_rounds {
+        0 => "0".to_owned(),
+        n if by.checks > 0 => format!("{n} ({} by checks)", by.checks),
+        n => n.to_string(),
+    };
+    vec![
+        show::visible(name),
+        it.handoffs.to_string(),
+        it.open.to_string(),
+        spans(it.accept_p50_ms, it.accept_p95_ms),
+        spans(it.complete_p50_ms, it.complete_p95_ms),
+        first_pass.unwrap_or_default(),
+        sent_back,
+        it.escalations.to_string(),
+        if it.escalations == 0 { String::new() } else { span(it.waited_for_people_ms) },
+    ]
+}
+
+fn spans(p50: Option<u64>, p95: Option<u64>) -> String {
+    match (p50, p95) {
+        (Some(p50), Some(p95)) => format!("{} / {}", span(p50), span(p95)),
+        (None, _) | (_, None) => String::new(),
+    }
+}
+
+fn span(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..120_000 => format!("{} s", ms / 1_000),
+        120_000..7_200_000 => format!("{} min", ms / 60_000),
+        7_200_000..172_800_000 => format!("{} h", ms / 3_600_000),
+        _ => format!("{} days", ms / 86_400_000),
+    }
+}

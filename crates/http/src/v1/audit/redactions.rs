@@ -1,0 +1,113 @@
+//! Redaction: drops texts of a run, and records that.
+
+use axum::http::StatusCode;
+use baton_api::{HandoffPart, RedactedText, RedactionRequest, RedactionResult};
+use baton_core::content::ContentId;
+use baton_core::hash::Hash;
+use baton_core::names::FreeText;
+use baton_engine::CommandMode;
+use baton_store::{HandoffRow, RunRow};
+
+use super::super::answer::ApiResponse;
+use super::super::handoffs::document::refused;
+use super::super::write::{RunCommandParams, WriteRequest};
+use crate::lookup::{find_handoff, find_run, not_found};
+use crate::openapi::WriteProblems;
+use crate::params::Named;
+use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
+
+/// Drops texts of a run for good.
+///
+/// The texts and their nonces are deleted and overwritten; readers show `[redacted]`. The log still
+/// verifies, and an event says who did it and why. Copies that were made before (backups, exports)
+/// are not changed.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/redactions", operation_id = "redactTexts",
+    tag = "audit",
+    params(RunCommandParams),
+    request_body = RedactionRequest,
+    responses(
+        (status = 200, description = "What was dropped, or would be", body = RedactionResult),
+        WriteProblems))]
+pub(in crate::v1) async fn redact(
+    app: RequestScope,
+    Named(name): Named,
+    write: WriteRequest<RedactionRequest>,
+) -> Result<ApiResponse<RedactionResult>, ApiProblem> {
+    let run = find_run(&app, &name).await?;
+    let reason = FreeText::parse(&write.asked.reason)?;
+    let wanted = wanted(&app, &run, &name, &write.asked).await?;
+    let ids: Vec<ContentId> = wanted.iter().map(|(id, _)| *id).collect();
+    let there = write.caller.redactable(run.run.id, &ids).await?;
+    let done = write.caller.redact(run.run.id, &there, &reason).await;
+    if let Err(error) = done {
+        return Err(refused(&app, error).await);
+    }
+    let is_recorded = write.caller.mode() != CommandMode::DryRun && !there.is_empty();
+    let redacted = wanted.into_iter().filter(|(id, _)| there.contains(id));
+    let show = |(id, what): (ContentId, String)| RedactedText { text: id.0.to_string(), what };
+    Ok(ApiResponse::new(RedactionResult {
+        run: run.number,
+        run_id: run.run.id.0,
+        is_recorded,
+        redacted: redacted.map(show).collect(),
+    }))
+}
+
+/// The texts that the request names, and what each is.
+async fn wanted(
+    app: &RequestScope,
+    run: &RunRow,
+    name: &str,
+    asked: &RedactionRequest,
+) -> Result<Vec<(ContentId, String)>, ApiProblem> {
+    let mut wanted = Vec::new();
+    if let Some(handoff) = &asked.handoff {
+        let row = find_handoff(app, handoff, Some(name)).await?;
+        if row.run != run.run.id {
+            let message = format!("run {} has no handoff `{handoff}`", run.number);
+            return Err(not_found("no_such_handoff", message));
+        }
+        let all = HandoffPart::ALL.into_iter();
+        let parts = all.filter(|it| asked.parts.is_empty() || asked.parts.contains(it));
+        for part in parts {
+            let Some(id) = text_of(&row, part) else { continue };
+            if part == HandoffPart::Package && !run.run.is_finished() {
+                let message = format!(
+                    "run {} is under way and may need the package of {} again; finish or cancel it, \
+                     or redact other parts",
+                    run.number, row.no
+                );
+                return Err(ApiProblem::new(StatusCode::CONFLICT, "wrong_state", message));
+            }
+            wanted.push((id, format!("{} {}", row.no, part.name())));
+        }
+    }
+    for hash in &asked.texts {
+        let id = Hash::parse(hash).map(ContentId).ok_or_else(|| {
+            let message = format!("`{hash}` is no hash of a text: it has 64 hexadecimal digits");
+            ApiProblem::malformed("wrong_type", message)
+        })?;
+        let is_package = app.read().texts(run.run.id, [id]).await?.is_package(id);
+        if is_package && !run.run.is_finished() {
+            let message =
+                format!("run {} is under way and may need that package again", run.number);
+            return Err(ApiProblem::new(StatusCode::CONFLICT, "wrong_state", message));
+        }
+        wanted.push((id, "text".to_owned()));
+    }
+    if wanted.is_empty() {
+        let message = "`handoff` or `texts` says which texts to drop; these name none";
+        return Err(ApiProblem::malformed("missing_field", message));
+    }
+    Ok(wanted)
+}
+
+fn text_of(row: &HandoffRow, part: HandoffPart) -> Option<ContentId> {
+    match part {
+        HandoffPart::Package => row.package,
+        HandoffPart::Reason => Some(row.reason),
+        HandoffPart::EndedReason => row.ended_reason,
+        HandoffPart::Acknowledgement => row.acknowledgement,
+    }
+}

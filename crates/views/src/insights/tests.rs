@@ -1,0 +1,92 @@
+use baton_core::names::StepId;
+use baton_core::run::{Ended, HandoffState, Party, State};
+
+use super::*;
+
+const SECOND: i64 = 1_000;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(1_750_000_000_000 + ms).unwrap()
+}
+
+fn party(agent: &str, step: &str) -> Party {
+    let place = match step {
+        "orchestrator" => Place::Orchestrator,
+        "human" => Place::Human,
+        step => Place::Step(StepId::parse(step).unwrap()),
+    };
+    Party { agent: AgentId::parse(agent).unwrap(), place }
+}
+
+fn fact(number: u64, run_number: u64, to: Party, state: HandoffState) -> HandoffFact {
+    let start = i64::try_from(number).unwrap() * 100 * SECOND;
+    let has_ended = !state.is_open();
+    HandoffFact {
+        number,
+        run_number,
+        workflow: WorkflowName::parse("story-pipeline").unwrap(),
+        kind: Kind::Sequential,
+        from: party("implementer", "implement"),
+        to,
+        state,
+        n_warnings: 0,
+        created_at: at(start),
+        accepted_at: Some(at(start + 2 * SECOND)),
+        ended_at: has_ended.then(|| at(start + 10 * SECOND)),
+    }
+}
+
+const COMPLETED: HandoffState = HandoffState::Ended(Ended::Completed);
+const REJECTED: HandoffState = HandoffState::Ended(Ended::Rejected);
+
+/// Run 1 is sent back once and passes; run 2 passes; run 3 fails its checks, run 4 waits for a
+/// person.
+fn tale() -> Vec<HandoffFact> {
+    let review = || party("reviewer", "review");
+    let mut facts = vec![
+        fact(1, 1, review(), REJECTED),
+        fact(2, 2, review(), COMPLETED),
+        fact(3, 1, review(), COMPLETED),
+        fact(4, 3, party("orchestrator", "orchestrator"), REJECTED),
+        fact(5, 4, party("human", "human"), HandoffState::Open(State::Pending)),
+    ];
+    facts[1].n_warnings = 2;
+    facts[4].kind = Kind::Escalation;
+    facts[4].accepted_at = None;
+    facts.reverse();
+    facts
+}
+
+#[test]
+fn speed_is_the_receivers_and_quality_the_senders() {
+    let insights = figures(&tale(), at(0), at(600 * SECOND));
+    let of = |agent: &str| {
+        let found = insights.agents.iter().find(|(it, _)| it.as_str() == agent);
+        found.map(|(_, group)| group.clone()).unwrap()
+    };
+    let reviewer = of("reviewer");
+    assert_eq!((reviewer.n_handoffs, reviewer.n_completed, reviewer.n_rejected), (3, 2, 0));
+    assert_eq!(reviewer.to_accept.p50_ms, Some(2000));
+    assert_eq!(reviewer.to_complete.p95_ms, Some(8000));
+    assert_eq!(reviewer.first_pass_yield(), None, "it has sent nothing");
+    let implementer = of("implementer");
+    assert_eq!((implementer.n_handoffs, implementer.n_rejected), (0, 2));
+    assert_eq!((implementer.n_first, implementer.n_first_passed), (3, 1));
+    assert_eq!(implementer.n_with_warnings, 1);
+    let rejected = RejectCounts { by_agent: 1, by_checks: 1, by_person: 0 };
+    assert_eq!(implementer.rejected, rejected);
+    let human = of("human");
+    assert_eq!((human.n_escalations, human.waited_for_people_ms), (1, 100_000));
+}
+
+#[test]
+fn an_edge_counts_the_first_handoff_of_each_run_once() {
+    let insights = figures(&tale(), at(0), at(600 * SECOND));
+    let edge = insights.edges.iter().find(|(it, _)| it.to == "review").unwrap();
+    assert_eq!((edge.1.n_handoffs, edge.1.n_first, edge.1.n_first_passed), (3, 2, 1));
+    assert_eq!(edge.1.first_pass_yield(), Some(0.5));
+    assert_eq!(insights.workflows.len(), 1);
+    assert_eq!(insights.workflows[0].1.n_handoffs, 5);
+    let weeks: Vec<String> = insights.weeks.iter().map(|(it, _)| it.to_string()).collect();
+    assert_eq!(weeks, ["2025-06-09"], "a Monday");
+}

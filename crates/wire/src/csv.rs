@@ -1,0 +1,91 @@
+//! CSV for spreadsheets (RFC 4180), written only.
+//!
+//! A spreadsheet takes a cell that begins like a formula for one and computes it, whatever stands
+//! around it. Such a cell gets an apostrophe before it, so that it is text.
+
+/// One record with its line end.
+pub fn record<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+    let mut line = String::new();
+    for (index, text) in cells.into_iter().enumerate() {
+        if index > 0 {
+            line.push(',');
+        }
+        push_cell(&mut line, text);
+    }
+    line.push_str("\r\n");
+    line
+}
+
+fn push_cell(line: &mut String, text: &str) {
+    let is_formula = is_formula(text);
+    let needs_quotes = is_formula
+        || text.starts_with(char::is_whitespace)
+        || text.ends_with(char::is_whitespace)
+        || text.contains([',', '"', '\r', '\n', ';', '\t']);
+    if !needs_quotes {
+        line.push_str(text);
+        return;
+    }
+    line.push('"');
+    if is_formula {
+        line.push('\'');
+    }
+    for part in text.split_inclusive('"') {
+        line.push_str(part);
+        if part.ends_with('"') {
+            line.push('"');
+        }
+    }
+    line.push('"');
+}
+
+/// Whether a spreadsheet may compute it: programs skip blanks before the sign, and take full-width
+/// signs too. A tab or a line end at the beginning starts another cell in some.
+fn is_formula(text: &str) -> bool {
+    let first = text.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
+    let begins = first.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    begins || text.starts_with(['\t', '\r', '\n'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        for (cells, expected) in [
+            (&["a", "b"][..], "a,b\r\n"),
+            (
+                &["a,b", "say \"no\"", "two\r\nlines"],
+                "\"a,b\",\"say \"\"no\"\"\",\"two\r\nlines\"\r\n",
+            ),
+            (&["", "", "ü 🚀"], ",,ü 🚀\r\n"),
+            (&[" a", "b "], "\" a\",\"b \"\r\n"),
+            (&["2025-06-15T15:06:40Z", "a=b", "x-1"], "2025-06-15T15:06:40Z,a=b,x-1\r\n"),
+        ] {
+            assert_eq!(record(cells.iter().copied()), expected);
+        }
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for formula in [
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "  =1",
+            "\u{a0}=1",
+            "＝1",
+            "=HYPERLINK(\"http://x\",\"y\")",
+            "-2+3+cmd|' /C calc'!A0",
+        ] {
+            let line = record([formula]);
+            assert!(line.starts_with("\"'"), "{line:?}");
+            assert!(line.ends_with("\"\r\n"), "{line:?}");
+        }
+    }
+}
