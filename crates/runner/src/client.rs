@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use baton_api::{
-    Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GivenBack,
-    Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest, ProblemDocument, PromptDocument,
-    StoryDocument, StoryText, UsageReport, WithdrawnPermission,
+    Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GateDocument,
+    GivenBack, HandoffDetail, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest,
+    ProblemDocument, PromptDocument, StoryDocument, StoryText, UsageReport, WithdrawnPermission,
 };
 use baton_core::agent::AgentInterface;
 use baton_core::budget::Usage;
@@ -221,12 +221,19 @@ impl Client {
         gate: uuid::Uuid,
     ) -> Result<Option<PermissionAnswer>, ApiFailure> {
         let (_, body) = self.send(&self.get(format!("/handoffs/{gate}"))).await?;
-        let gate: GateState = read(&body)?;
-        let is_open = gate.state == "pending";
-        Ok((!is_open).then(|| match gate.gate.and_then(|it| it.answer).as_deref() {
-            Some("approve") => PermissionAnswer::Once,
-            Some("continue") => PermissionAnswer::Kind,
-            Some(_) | None => PermissionAnswer::Deny,
+        let gate: HandoffDetail = read(&body)?;
+        if gate.handoff.row.ended_at.is_none() {
+            return Ok(None);
+        }
+        let answer = match &gate.beside.question {
+            Some(GateDocument::Answered(answered)) => answered.answer.as_str(),
+            // It ended without an answer.
+            Some(GateDocument::Open(_)) | None => "",
+        };
+        Ok(Some(match answer {
+            "approve" => PermissionAnswer::Once,
+            "continue" => PermissionAnswer::Kind,
+            _ => PermissionAnswer::Deny,
         }))
     }
 
@@ -416,18 +423,6 @@ struct AskedGate {
 #[derive(Deserialize)]
 struct GateId {
     id: uuid::Uuid,
-}
-
-/// Of a gate, whether and how it is answered.
-#[derive(Deserialize)]
-struct GateState {
-    state: String,
-    gate: Option<GateReplyState>,
-}
-
-#[derive(Deserialize)]
-struct GateReplyState {
-    answer: Option<String>,
 }
 
 /// Of the answer to a command, where the run is then.

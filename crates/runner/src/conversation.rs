@@ -201,11 +201,8 @@ impl AskedPermission {
                 Ok(Some(PermissionAnswer::Deny)) => {
                     return (PermissionDecision::Deny, "a person denied it".to_owned());
                 }
-                // A server that is started again still has the question.
-                Ok(None) | Err(ApiFailure::Unreachable(_)) => {}
-                Err(ApiFailure::Refused(problem)) => {
-                    return (PermissionDecision::Deny, problem.detail.clone());
-                }
+                // A server that is started again still has the question: whatever it says meanwhile is no answer.
+                Ok(None) | Err(ApiFailure::Unreachable(_) | ApiFailure::Refused(_)) => {}
             }
             if tokio::time::Instant::now() >= deadline {
                 let _ = client.withdraw_permission(gate).await;

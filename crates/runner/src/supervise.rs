@@ -97,6 +97,8 @@ pub(crate) async fn supervise(
     };
     let mut watched = (&mut program, &mut conversation, &mut speech);
     let end = watch_over(context, record, settings, &mut watched, stop).await;
+    // A program that ended in the middle of its turn has not said its last word.
+    let is_cut_off = conversation.is_some() && matches!(end, AgentEnd::Exited { .. });
     // It may take its time, and the work is this attempt's until then.
     let ending = end_all(&end, &mut program, conversation, record);
     for heard in heartbeats_during(context, record, ending).await {
@@ -104,7 +106,9 @@ pub(crate) async fn supervise(
     }
     let mut report = speech.report();
     report.usage.work_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Supervised { end, output: speech.end(&record.key.token), report, said }
+    let words = speech.end(&record.key.token);
+    let output = if is_cut_off { String::new() } else { words };
+    Supervised { end, output, report, said }
 }
 
 /// Ends what is left of a program, and gives what was on its way to be heard.

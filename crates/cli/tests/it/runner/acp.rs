@@ -265,6 +265,20 @@ fn a_person_allows_a_kind_for_the_rest_of_the_attempt_and_a_restart_keeps_the_qu
 }
 
 #[test]
+fn a_person_allows_one_request_and_is_asked_for_the_next() {
+    let workshop = workshop("asks", "permissions = \"ask\"\ntimeout = \"60s\"");
+    let _served = workshop.serves();
+    workshop.start("s1");
+    let first = asked(&workshop, "npm publish");
+    workshop.ok(&["approve", &first]);
+    let second = asked(&workshop, "npm whoami");
+    assert_ne!(first, second);
+    workshop.ok(&["reject", &second]);
+    workshop.until_completed("s1");
+    assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: yes\nnpm whoami: no\n");
+}
+
+#[test]
 fn a_question_that_no_person_answers_in_time_is_denied_and_leaves_the_inbox() {
     let workshop = workshop("asks", "permissions = \"ask\"\nask_within = \"1s\"");
     let _served = workshop.serves();
