@@ -13,7 +13,7 @@ use crate::document::Node;
 use crate::hash::Hash;
 use crate::named::named;
 use crate::names::{AgentId, ContextKey, FreeText, Principal, Reason};
-use crate::run::{HandoffNo, RunId, is_false};
+use crate::run::{HandoffNo, Run, RunId, is_false};
 use crate::view::read::{owned_at, texts_at};
 
 /// A command about what is shared in a run.
@@ -168,6 +168,13 @@ pub struct DecisionMark {
 impl DecisionMark {
     /// A run records no more: what further packages decide is in those packages.
     pub const MOST: usize = 500;
+}
+
+impl Run {
+    /// A decision by its number, which counts from 1.
+    pub fn decision(&self, no: u32) -> Option<&DecisionMark> {
+        self.decisions.get(usize::try_from(no.checked_sub(1)?).ok()?)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -231,11 +231,6 @@ impl Run {
     /// More are not recorded: agent files are not edited so often during one run.
     pub const MOST_CASTS: usize = 50;
 
-    /// A decision by its number, which counts from 1.
-    pub fn decision(&self, no: u32) -> Option<&DecisionMark> {
-        self.decisions.get(usize::try_from(no.checked_sub(1)?).ok()?)
-    }
-
     pub fn new(
         id: RunId,
         story: StoryKey,

@@ -27,7 +27,7 @@ use baton_store::{
     HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
     OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
     SharedEvents, Statistics, Store, StoreCheck, StoreError, StoreResult, StoredContent,
-    StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerKind, TimerRow, refuse_nul,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerRow, refuse_nul,
     story_texts,
 };
 
@@ -472,17 +472,6 @@ impl MemoryTables {
         at(&self.handoffs, number)
     }
 
-    /// False where there is no such lease.
-    fn put_off(&mut self, lease: &LeaseRenewal) -> bool {
-        let Some(number) = self.run_numbers.get(&lease.run) else { return false };
-        let Some(timer) = self.timers.get_mut(&(*number, lease.no)) else { return false };
-        match timer.what {
-            TimerKind::Lease { fence, .. } if fence == lease.fence => timer.due = lease.due,
-            TimerKind::Lease { .. } | TimerKind::Wake => return false,
-        }
-        true
-    }
-
     /// Adds a story, or overwrites the existing one.
     fn keep_story(&mut self, story: Story, created_at: Timestamp) {
         let outline = look_alike::outline(story.key.as_str());
@@ -497,10 +486,6 @@ impl MemoryTables {
             created_at: *created_at,
             latest: newest.map(|it| (it.run.id, it.run.status)),
         }
-    }
-
-    fn last_position(&self) -> Position {
-        self.events.last().map_or(Position::START, |it| it.position)
     }
 
     fn cursor(&self, projector: &str) -> Position {

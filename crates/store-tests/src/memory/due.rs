@@ -4,9 +4,20 @@ use baton_core::run::{HandoffNo, RunId};
 use jiff::Timestamp;
 
 use super::{MemoryTables, at, filters};
-use baton_store::{DueChange, DueRow, LookAgain, RunSchedule};
+use baton_store::{DueChange, DueRow, LeaseRenewal, LookAgain, RunSchedule, TimerKind};
 
 impl MemoryTables {
+    /// False where there is no such lease.
+    pub(super) fn put_off(&mut self, lease: &LeaseRenewal) -> bool {
+        let Some(number) = self.run_numbers.get(&lease.run) else { return false };
+        let Some(timer) = self.timers.get_mut(&(*number, lease.no)) else { return false };
+        match timer.what {
+            TimerKind::Lease { fence, .. } if fence == lease.fence => timer.due = lease.due,
+            TimerKind::Lease { .. } | TimerKind::Wake => return false,
+        }
+        true
+    }
+
     pub(super) fn change_due(&mut self, number: u64, change: DueChange) {
         match change {
             DueChange::Keep => {}

@@ -10,6 +10,10 @@ use baton_wire::event::decode;
 use super::{MemoryTables, at};
 
 impl MemoryTables {
+    pub(super) fn last_position(&self) -> Position {
+        self.events.last().map_or(Position::START, |it| it.position)
+    }
+
     pub(super) fn links(&self, after: Position) -> Vec<LogLink> {
         let later = self.events.iter().filter(|it| it.position > after);
         let link = |it: &baton_store::StoredEvent| LogLink {
