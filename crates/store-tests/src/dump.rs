@@ -11,7 +11,14 @@ use crate::sample::whole_contents;
 pub async fn dump(store: &dyn Store) -> String {
     let handoffs = store.handoffs(&HandoffFilter::default()).await.unwrap();
     let mut text = String::new();
-    add(&mut text, "runs", &store.runs(&RunFilter::default()).await.unwrap());
+    let runs = store.runs(&RunFilter::default()).await.unwrap();
+    add(&mut text, "runs", &runs);
+    for run in runs.iter().map(|it| &it.run) {
+        let portraits = run.portraits.iter().map(|it| it.portrait);
+        let ids: Vec<_> = run.casts.iter().map(|it| it.cast).chain(portraits).collect();
+        let shown = whole_contents(store, run.id, &ids).await;
+        add(&mut text, &format!("what is shown of the agents of run {}", run.id), &shown);
+    }
     add(&mut text, "handoffs", &handoffs);
     for handoff in &handoffs {
         let mut ids = vec![handoff.reason];

@@ -351,12 +351,19 @@ async fn a_renamed_agent_keeps_its_name_in_what_it_did_before() {
     let world = world_with(world.stop().await, ServerLimits::default(), renamed()).await;
     world.post("/api/v1/handoffs/2/reject", r#"{"reason":"unclear"}"#).await.is(200);
     let trail = world.get("/api/v1/workflows/s-1/handoffs").await.is(200);
-    let name = |no: usize, side: &str| trail["items"][no][side]["agentName"].clone();
-    assert_eq!((name(0, "toAgent"), name(1, "fromAgent")), (json!("Analyst"), json!("Analyst")));
-    assert_eq!(name(2, "toAgent"), "Renamed");
+    // All of them were made at one time, so that their order does not tell which is which.
+    let name = |label: &str, side: &str| {
+        let items = trail["items"].as_array().unwrap();
+        items.iter().find(|it| it["label"] == label).unwrap()[side]["agentName"].clone()
+    };
+    assert_eq!(
+        (name("HO-001", "toAgent"), name("HO-002", "fromAgent")),
+        (json!("Analyst"), json!("Analyst"))
+    );
+    assert_eq!(name("HO-003", "toAgent"), "Renamed");
     // No file describes it any more; the run knows what it was.
     assert_eq!(
-        (name(1, "toAgent"), name(2, "fromAgent")),
+        (name("HO-002", "toAgent"), name("HO-003", "fromAgent")),
         (json!("Implementer"), json!("Implementer"))
     );
     let page = world.get("/runs/1").await.text;
