@@ -45,9 +45,7 @@ mod workspace;
 pub(crate) use self::complete::shell_words;
 use crate::api::Api;
 use crate::args::{AuditCommand, Cli, CliCommand, WorkflowCommand};
-use crate::data::Data;
 use crate::failure::Failure;
-use crate::project::Project;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     if cli.server.is_some() && !asks_a_server(&cli.command) {
@@ -76,24 +74,13 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Extract(extract) => extract::run(extract, cli.format()),
         CliCommand::Schema { name } => schema::run(name.as_deref(), cli.format()),
         CliCommand::Explain { code } => explain::run(code.as_deref()),
-        CliCommand::Completions { shell } => {
-            complete::script(*shell);
-            Ok(())
-        }
+        CliCommand::Completions { shell } => complete::script(*shell),
         CliCommand::Complete { shell, words } => {
             complete::run(&cli, shell, words).await;
             Ok(())
         }
-        CliCommand::Backup { file } => {
-            let data = Data::open(Project::of(&cli)?).await?;
-            let result = backup::back_up(&data, cli.format(), file).await;
-            data.close().await;
-            result
-        }
-        CliCommand::Verify => {
-            let project = Project::of(&cli)?;
-            verify::run(&project, cli.format()).await
-        }
+        CliCommand::Backup { file } => backup::run(&cli, file).await,
+        CliCommand::Verify => verify::run(&cli).await,
         CliCommand::Status => over_api(&cli, async |api| status::run(api).await).await,
         CliCommand::Story(verb) => over_api(&cli, async |api| story::run(api, verb).await).await,
         CliCommand::Run(verb) => over_api(&cli, async |api| run::run(api, verb).await).await,

@@ -27,8 +27,7 @@ use baton_store::{
     HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
     OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
     SharedEvents, Statistics, Store, StoreCheck, StoreError, StoreResult, StoredContent,
-    StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerRow, refuse_nul,
-    story_texts,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerRow, refuse_nul, story_texts,
 };
 
 use baton_wire::checkpoint::LogLink;

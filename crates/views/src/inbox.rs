@@ -181,7 +181,7 @@ impl Views<'_> {
                 None => Vec::new(),
             },
             Waits::Question { handoff, .. } => {
-                vec![self.choice(waiting, *handoff, Answer::Reply, None)]
+                vec![self.choice(waiting, *handoff, Answer::Reply)]
             }
             Waits::Loose { .. } => self.restarts(waiting),
         }
@@ -208,22 +208,16 @@ impl Views<'_> {
         answers
             .into_iter()
             .filter(|it| gate.takes(it))
-            .map(|answer| self.choice(waiting, handoff, answer, Some(gate)))
+            .map(|answer| self.choice(waiting, handoff, answer))
             .collect()
     }
 
-    fn choice(
-        &self,
-        waiting: WaitingRun<'_>,
-        handoff: HandoffNo,
-        answer: Answer,
-        gate: Option<&Gate>,
-    ) -> InboxChoice {
+    fn choice(&self, waiting: WaitingRun<'_>, handoff: HandoffNo, answer: Answer) -> InboxChoice {
         let (name, needs_words) = (answer.name(), answer.needs_words());
         if answer == Answer::Modify {
             // The result depends on a package that does not exist yet; its receiver does not.
             // It goes where the sender's would.
-            let approved = self.choice(waiting, handoff, Answer::Approve, gate);
+            let approved = self.choice(waiting, handoff, Answer::Approve);
             return InboxChoice { name, needs_words, then: approved.then };
         }
         let command = Command::Answer(GateAnswer {

@@ -90,6 +90,7 @@ pub(crate) enum ContextCommand {
         /// The run, by its number, its id or its story
         run: String,
         /// The document's key, such as `api-design`
+        #[arg(id = "document", value_name = "KEY")]
         key: String,
         /// The agent that reads it, for the record
         #[arg(long, value_name = "AGENT")]
@@ -97,11 +98,12 @@ pub(crate) enum ContextCommand {
     },
     /// Write a new version of a document
     ///
-    /// Write a new version of a document. Refused where somebody else has changed it since.
+    /// Write a new version of a document. Refused where it has changed since the version that you have read.
     Set {
         /// The run, by its number, its id or its story
         run: String,
         /// The document's key, such as `api-design`
+        #[arg(id = "document", value_name = "KEY")]
         key: String,
         /// Its text: text, `@FILE` or `-`
         text: String,
@@ -119,6 +121,7 @@ pub(crate) enum ContextCommand {
         /// The run, by its number, its id or its story
         run: String,
         /// The document's key
+        #[arg(id = "document", value_name = "KEY")]
         key: String,
     },
 }

@@ -19,9 +19,16 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::{self, OutputFormat};
 
+pub(crate) async fn run(cli: &Cli, to: &Path) -> Result<(), Failure> {
+    let data = Data::open(Project::of(cli)?).await?;
+    let result = back_up(&data, cli.format(), to).await;
+    data.close().await;
+    result
+}
+
 /// Copies the data into one file, even while it is in use, and verifies the copy before it gets its
 /// name.
-pub(crate) async fn back_up(data: &Data, format: OutputFormat, to: &Path) -> Result<(), Failure> {
+async fn back_up(data: &Data, format: OutputFormat, to: &Path) -> Result<(), Failure> {
     let Some(name) = to.file_name() else {
         return Err(Failure::Usage(format!("`{}` is no name for a file", to.display())));
     };

@@ -15,6 +15,7 @@ use self::position::{LineEnd, position};
 #[cfg(test)]
 pub(crate) use self::words::split as shell_words;
 use crate::args::{self, Cli};
+use crate::failure::Failure;
 use crate::show;
 
 /// A shell that waits longer seems stuck.
@@ -26,16 +27,18 @@ const FILES: &str = ":files";
 const VALUES: &str = ":values";
 
 /// Prints the script for a shell. Those that can be asked for values while a command is typed ask.
-pub(crate) fn script(shell: Shell) {
+pub(crate) fn script(shell: Shell) -> Result<(), Failure> {
     let asking =
         [(Shell::Bash, scripts::BASH), (Shell::Zsh, scripts::ZSH), (Shell::Fish, scripts::FISH)];
     if let Some((_, script)) = asking.iter().find(|(it, _)| *it == shell) {
-        return show::answer_lines(script);
+        show::answer_lines(script);
+        return Ok(());
     }
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut args::root(), "baton", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     show::answer_lines(&script);
+    Ok(())
 }
 
 /// Prints what the last word could be: one candidate a line, behind a tab what it is.

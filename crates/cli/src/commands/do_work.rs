@@ -194,7 +194,7 @@ impl WorkPlace {
 
 /// How a folder is named in a command.
 fn shown(path: &Path) -> String {
-    shell_word(&path.to_string_lossy()).to_string()
+    shell_word(&path.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -2,17 +2,18 @@
 
 use baton_core::document::Node;
 
+use crate::args::Cli;
 use crate::data::verify_project;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::{self, OutputFormat};
 
-pub(crate) async fn run(project: &Project, format: OutputFormat) -> Result<(), Failure> {
-    let verified = verify_project(project).await?;
+pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
+    let verified = verify_project(&Project::of(cli)?).await?;
     if !verified.is_sound() {
         return Err(Failure::Unsound(Box::new(verified)));
     }
-    match format {
+    match cli.format() {
         OutputFormat::Json => show::answer_json(&Node::map([
             ("runs", Node::count(verified.n_runs)),
             ("events", Node::count(verified.n_events)),

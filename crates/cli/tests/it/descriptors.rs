@@ -10,7 +10,7 @@ use crate::serve::Served;
 use crate::{Project, Said};
 
 /// More than a server needs for itself, and not many more.
-const FEW: u32 = 40;
+const FEW: u32 = 48;
 
 #[test]
 fn a_server_without_descriptors_refuses_by_name_and_recovers() {

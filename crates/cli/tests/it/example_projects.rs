@@ -132,7 +132,8 @@ fn every_receiver_of_a_fan_out_is_named_and_may_be_named() {
         assert!(prompt.contains(words), "{words}: {prompt}");
     }
     let complete = |to: &str| {
-        let payload = r#"{"pr_number": 456, "summary": "Built the cart, 3 files"}"#;
+        let payload =
+            r#"{"issue_number": 12, "pr_number": 456, "summary": "Built the cart, 3 files"}"#;
         let words = ["handoff", "complete", "1", "--payload", payload, "--profile", "lenient"];
         project.run(&words.into_iter().chain(["--to", to]).collect::<Vec<_>>())
     };

@@ -145,10 +145,9 @@ mod tests {
 
     fn acp(text: &str) -> Result<AcpSettings, String> {
         let file = parse(text).map_err(|it| it[0].to_string())?;
-        match &file.runner.executors[0].kind {
-            ExecutorKind::Acp(settings) => Ok(settings.clone()),
-            other => panic!("{other:?}"),
-        }
+        let kind = &file.runner.executors[0].kind;
+        let ExecutorKind::Acp(settings) = kind else { panic!("{kind:?}") };
+        Ok(settings.clone())
     }
 
     #[test]

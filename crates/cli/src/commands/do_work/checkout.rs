@@ -29,12 +29,12 @@ impl Checkout {
                 std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?
             }
         };
-        let root = git(&here, &["rev-parse", "--show-toplevel"]).await.map_err(|failure| match failure {
-            Failure::Broken { .. } => Failure::Conflict(format!(
+        let root = git(&here, &["rev-parse", "--show-toplevel"]).await.map_err(|failure| {
+            let Failure::Broken { .. } = failure else { return failure };
+            Failure::Conflict(format!(
                 "`{}` is in no git repository; `git init` makes one, and the work needs a first commit to start from",
                 here.display()
-            )),
-            other => other,
+            ))
         })?;
         let root = PathBuf::from(root);
         let head = git(&root, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await;

@@ -79,15 +79,12 @@ impl<'a> WorkFollower<'a> {
     }
 
     async fn look(&mut self, audience: &mut Audience) -> Result<(), Failure> {
-        self.read_new(|narrator, document, event, text| match event {
-            Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
-                narrator.line(
-                    document.at,
-                    &narrator.name_of(agent.as_str()),
-                    &show::dim(&format!("used {usage}")),
-                );
-            }
-            event => narrator.tell(document, event, text),
+        self.read_new(|narrator, document, event, text| {
+            let Event::Usage(UsageEvent::Recorded { agent, usage, .. }) = event else {
+                return narrator.tell(document, event, text);
+            };
+            let used = show::dim(&format!("used {usage}"));
+            narrator.line(document.at, &narrator.name_of(agent.as_str()), &used);
         })
         .await?;
         self.run = self.viewer.detail(&self.run.run.id.to_string()).await?;
