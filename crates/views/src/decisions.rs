@@ -224,7 +224,8 @@ impl Views<'_> {
         let order = |it: &Decided| {
             // What was recorded on its own comes after what a package states at the same time.
             let no = it.row.as_ref().map_or(u32::MAX, |it| it.no.0);
-            (it.at, no, it.record.as_ref().map(|it| it.no))
+            // A person answers after the package is there.
+            (it.at, no, it.answer.is_some(), it.record.as_ref().map(|it| it.no))
         };
         decided.sort_by_key(order);
         records::find_conflicts(&mut decided);
