@@ -175,7 +175,7 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Check that every chain of events and the database are sound
     Verify,
-    /// Show how fast and how well work is handed off: by agent, edge, workflow or week
+    /// Show how fast and how well work is handed off
     Insights(InsightsArgs),
     /// Show, export, sign and verify the record of every run
     #[command(subcommand)]

@@ -1,10 +1,11 @@
 //! A response: the API's own JSON for programs, its parsed documents for display.
 
-use baton_api::{Page, ProblemDocument};
+use baton_api::{DryRun, Page, ProblemDocument};
 use baton_core::document::Node;
 use baton_wire::json;
 use bytes::Bytes;
 use http::{Response, StatusCode};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::network::RemoteServer;
@@ -27,7 +28,21 @@ pub(crate) struct Listed<T> {
     server: Option<RemoteServer>,
 }
 
+/// Whether an answer is that of a dry run.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DryRunMark {
+    #[serde(default)]
+    dry_run: bool,
+}
+
 impl ApiReply {
+    /// What the command would do, where this is the answer to a dry run.
+    pub(crate) fn rehearsed(&self) -> Result<Option<DryRun>, Failure> {
+        let DryRunMark { dry_run } = self.document()?;
+        if dry_run { self.document().map(Some) } else { Ok(None) }
+    }
+
     pub(super) fn read(
         response: Response<Bytes>,
         server: Option<&RemoteServer>,

@@ -108,7 +108,7 @@ pub(crate) enum ContextCommand {
         /// Its text: text, `@FILE` or `-`
         text: String,
         /// The version that you have read; 0 for a new document
-        #[arg(long = "if-version", value_name = "NUMBER")]
+        #[arg(id = "if_version", long = "if-version", value_name = "NUMBER")]
         version: u32,
         /// The agent that writes it [default: you do]
         #[arg(long, value_name = "AGENT")]

@@ -1,6 +1,6 @@
 //! `baton context`: what the agents of a run share.
 
-use baton_api::{DryRun, NewContext, SharedDocument};
+use baton_api::{NewContext, SharedDocument};
 
 use super::outcome::show_rehearsed;
 use crate::api::{Api, Ask};
@@ -38,9 +38,9 @@ pub(crate) async fn run(api: &Api, verb: &ContextCommand) -> Result<(), Failure>
                 show::answer_document(&reply.body);
                 return Ok(());
             }
-            match reply.document::<DryRun>() {
-                Ok(rehearsed) => show_rehearsed(&rehearsed),
-                Err(_) => show::answer(&line(&reply.document()?)),
+            match reply.rehearsed()? {
+                Some(rehearsed) => show_rehearsed(&rehearsed),
+                None => show::answer(&line(&reply.document()?)),
             }
             Ok(())
         }

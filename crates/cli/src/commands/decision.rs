@@ -1,6 +1,6 @@
 //! `baton decision`: what was decided in a run, by whom and why.
 
-use baton_api::{DecisionDocument, DryRun, NewDecision, Why};
+use baton_api::{DecisionDocument, NewDecision, Why};
 
 use super::outcome::{show_rehearsed, tell};
 use crate::api::{Api, ApiReply, Ask};
@@ -66,9 +66,9 @@ fn show_one(api: &Api, reply: &ApiReply) -> Result<(), Failure> {
         show::answer_document(&reply.body);
         return Ok(());
     }
-    match reply.document::<DryRun>() {
-        Ok(rehearsed) => show_rehearsed(&rehearsed),
-        Err(_) => show::answer(&show::decision(&reply.document()?)),
+    match reply.rehearsed()? {
+        Some(rehearsed) => show_rehearsed(&rehearsed),
+        None => show::answer(&show::decision(&reply.document()?)),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `baton question`: agents ask each other inside a step.
 
-use baton_api::{AskAnswer, AskDocument, DryRun, NewAsk};
+use baton_api::{AskAnswer, AskDocument, NewAsk};
 
 use super::outcome::{show_rehearsed, tell};
 use crate::api::{Api, Ask};
@@ -20,7 +20,7 @@ pub(crate) async fn run(api: &Api, verb: &QuestionCommand) -> Result<(), Failure
             let body = NewAsk { agent: agent.clone(), to: to.clone(), question };
             let ask = Ask::post(["runs", run, "questions"], &body).writing(write);
             let reply = api.send(&ask).await?;
-            if let Ok(rehearsed) = reply.document::<DryRun>() {
+            if let Some(rehearsed) = reply.rehearsed()? {
                 show_rehearsed(&rehearsed);
                 return Ok(());
             }

@@ -126,8 +126,8 @@ steps:
     let problems = parse_for("team", text, &known, &checks).unwrap_err();
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     expect![[r#"
-        line 8, column 41: steps.plan.on.success[0].checks[1]: `lnit` is no check of `[checks]` in baton.toml; did you mean `lint`? If its result comes from elsewhere, give it a name that is not so near [unknown_check]
-        line 10, column 49: steps.plan.on.success[1].gate.checks[1]: `tset` is no check of `[checks]` in baton.toml; did you mean `tests`? If its result comes from elsewhere, give it a name that is not so near [unknown_check]"#]]
+        line 8, column 43: steps.plan.on.success[0].checks[1]: `lnit` is no check of `[checks]` in baton.toml; did you mean `lint`? If its result comes from elsewhere, give it a name that is not so near [unknown_check]
+        line 10, column 51: steps.plan.on.success[1].gate.checks[1]: `tset` is no check of `[checks]` in baton.toml; did you mean `tests`? If its result comes from elsewhere, give it a name that is not so near [unknown_check]"#]]
     .assert_eq(&lines.join("\n"));
     let posted = text.replace("lnit", "lint").replace("tset", "tests");
     let workflow = parse_for("team", &posted, &known, &checks).unwrap();
