@@ -145,6 +145,10 @@ async fn a_context_document_has_versions_and_readers() {
     assert_eq!(n_events(&after), n_events(&events), "what a person reads is not recorded");
     let history = world.get(&format!("{path}/history")).await.is(200);
     assert_eq!(texts(&history, "text"), ["By path.", "By header."]);
+    let talk = world.get("/api/v1/runs/s-1/conversation").await.is(200);
+    let changes = talk["items"].as_array().unwrap().iter().filter(|it| it["kind"] == "context");
+    let authors: Vec<&Value> = changes.map(|it| &it["agent"]["agentName"]).collect();
+    assert_eq!(authors, [&json!("Analyst"), &Value::Null], "a person is no unknown agent");
     world.get("/api/v1/runs/s-1/context/other").await.refuses(404, "no_such_context");
     world.get("/api/v1/runs/s-1/context/Not%20A%20Key").await.refuses(400, "bad_name");
 }

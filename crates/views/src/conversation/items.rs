@@ -89,7 +89,10 @@ impl Scene<'_> {
             return ConversationItem { kind: ConversationKind::Answer, line, ..item };
         }
         if let Event::Context(ContextEvent::Changed { key, version, by, .. }) = &event {
-            let agent = AgentId::parse(by).ok().map(|it| self.cast.today(&it));
+            // Without an agent it is the principal's own.
+            let is_agent = *by != item.principal.to_string();
+            let agent = AgentId::parse(by).ok().filter(|_| is_agent);
+            let agent = agent.map(|it| self.cast.today(&it));
             let line = Some(format!("{by} changes the context `{key}` to version {version}"));
             return ConversationItem { kind: ConversationKind::Context, agent, line, ..item };
         }

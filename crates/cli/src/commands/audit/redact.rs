@@ -22,7 +22,8 @@ pub(super) async fn run(api: &Api, args: &AuditRedact) -> Result<(), Failure> {
     }
     let result: RedactionResult = reply.document()?;
     if result.redacted.is_empty() {
-        show::answer("nothing is there any more of what you named");
+        let shared = "texts from the files of workflows and agents, which all runs share, stay";
+        show::answer(&format!("nothing is there any more of what you named; {shared}"));
         return Ok(());
     }
     let texts = show::counted(result.redacted.len() as u64, "text");
