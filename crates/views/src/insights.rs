@@ -38,7 +38,7 @@ pub struct Insights {
     pub from: Timestamp,
     pub to: Timestamp,
     pub n_handoffs: u64,
-    /// There were more than [`MOST_HANDOFFS`]: `from` is the time of the oldest that was looked at.
+    /// There were more than `MOST_HANDOFFS`: `from` is the time of the oldest that was looked at.
     pub is_cut: bool,
     pub agents: Vec<(AgentId, InsightGroup)>,
     pub edges: Vec<(InsightEdge, InsightGroup)>,
