@@ -118,6 +118,11 @@ for n in range(COPIES):
     post("/stories", {"key": f"waiting-{n}"})
     blocked = {"summary": "Blocked", "blockers": [{"description": "No access"}]}
     on(accepted(f"blocked-{n}"), "complete", outcome="blocked", profile="lenient", package=blocked)
+    shared = f"/runs/shared-{n}"
+    started(f"shared-{n}")
+    post(f"{shared}/decisions", {"decision": "Use SQLite", "subject": "storage", "agent": "analyst"})
+    post(f"{shared}/questions", {"agent": "implementer", "to": "analyst", "question": "Which one?"})
+    send("PUT", f"/api/v1{shared}/context/api-design", {"version": 0, "text": "By path."})
     started(f"paused-{n}")
     post(f"/runs/paused-{n}/pause")
 
@@ -134,6 +139,8 @@ names = {
     "gate": [it["handoffId"] for it in inbox if it["handoffId"]],
     "number": [it["number"] for it in handoffs],
     "run": [it["id"] for it in items("/runs")],
+    # Runs that have decision 1, question 1 and the document `api-design`.
+    "shared": [f"shared-{n}" for n in range(COPIES)],
     "finished": [it["id"] for it in items("/runs?status=completed,cancelled")],
     "story": [it["key"] for it in items("/stories")],
     "agent": [it["agentId"] for it in items("/agents")],
