@@ -110,7 +110,8 @@ pub(crate) fn shared(
     connection.prepare_cached(&shared_sql(of))?.query_map(params, read)?.collect()
 }
 
-/// Names all that the index has, so that SQLite may use it, and then those that are meant.
+/// Repeats the condition of the index, without which SQLite does not use it, and then names the
+/// events that are meant.
 pub(crate) fn shared_sql(of: SharedEvents) -> String {
     let names: Vec<String> = of.names().iter().map(|it| format!("'{it}'")).collect();
     format!(
@@ -118,9 +119,20 @@ pub(crate) fn shared_sql(of: SharedEvents) -> String {
              events.name, events.done_by, events.hash, events.body
          from events indexed by events_shared join runs on runs.number = events.run_number
          where events.run_number = (select number from runs where id = ?1)
-             and events.name in ('decision.recorded', 'decision.superseded', 'decision.locked',
-                 'context.changed', 'message.asked', 'message.replied', 'message.repeated',
-                 'message.unanswered', 'gate.opened', 'gate.answered')
+             and ((
+                 events.name < 'handoff'
+                 and (
+                     events.name = 'decision.recorded' or events.name = 'decision.superseded'
+                     or events.name = 'decision.locked' or events.name = 'context.changed'
+                     or events.name = 'gate.opened' or events.name = 'gate.answered'
+                 )
+             ) or (
+                 events.name > 'message' and events.name < 'n'
+                 and (
+                     events.name = 'message.asked' or events.name = 'message.replied'
+                     or events.name = 'message.repeated' or events.name = 'message.unanswered'
+                 )
+             ))
              and events.name in ({})
          order by events.position",
         names.join(", ")

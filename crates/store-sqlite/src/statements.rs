@@ -36,8 +36,9 @@ impl Statements for Connection {
 /// itself is a twelfth of what the writer does.
 pub(crate) struct KeptStatements<'c> {
     connection: &'c Connection,
-    /// A few dozen, so that a search from one to the next is faster than hashing.
-    kept: RefCell<Vec<(*const str, Statement<'c>)>>,
+    /// A few dozen, so that a search from one to the next is faster than hashing. `None` while the
+    /// statement runs.
+    kept: RefCell<Vec<(*const str, Option<Box<Statement<'c>>>)>>,
 }
 
 impl<'c> KeptStatements<'c> {
@@ -45,10 +46,21 @@ impl<'c> KeptStatements<'c> {
         Self { connection, kept: RefCell::default() }
     }
 
-    fn take(&self, key: *const str) -> Option<Statement<'c>> {
+    fn position(&self, key: *const str) -> Option<usize> {
+        self.kept.borrow().iter().position(|(it, _)| std::ptr::eq(*it, key))
+    }
+
+    /// Taken out while it runs: the work may need other statements.
+    fn take(&self, position: usize) -> Option<Box<Statement<'c>>> {
+        self.kept.borrow_mut().get_mut(position)?.1.take()
+    }
+
+    fn put_back(&self, key: *const str, position: Option<usize>, statement: Box<Statement<'c>>) {
         let mut kept = self.kept.borrow_mut();
-        let index = kept.iter().position(|(it, _)| std::ptr::eq(*it, key))?;
-        Some(kept.swap_remove(index).1)
+        match position.and_then(|it| kept.get_mut(it)) {
+            Some((_, place)) => *place = Some(statement),
+            None => kept.push((key, Some(statement))),
+        }
     }
 }
 
@@ -63,15 +75,15 @@ impl Statements for KeptStatements<'_> {
         work: impl FnOnce(&mut Statement<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
         let key = std::ptr::from_ref(sql);
-        // Taken out while it runs: the work may need other statements.
-        let mut statement = match self.take(key) {
+        let position = self.position(key);
+        let mut statement = match position.and_then(|it| self.take(it)) {
             Some(statement) => statement,
-            None => {
-                self.connection.prepare_with_flags(sql, PrepFlags::SQLITE_PREPARE_PERSISTENT)?
-            }
+            None => Box::new(
+                self.connection.prepare_with_flags(sql, PrepFlags::SQLITE_PREPARE_PERSISTENT)?,
+            ),
         };
         let result = work(&mut statement);
-        self.kept.borrow_mut().push((key, statement));
+        self.put_back(key, position, statement);
         result
     }
 }

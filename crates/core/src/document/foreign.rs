@@ -50,7 +50,15 @@ impl OtherSystem {
 
     /// The system that a document is of, if any.
     pub(super) fn of(document: &Node) -> Option<Self> {
-        let Node::Map(_) = document else { return None };
+        let Node::Map(members) = document else { return None };
+        // Every package is looked at several times, and most have none of these keys.
+        if !members.iter().any(|(key, _)| is_telling(key)) {
+            return None;
+        }
+        Self::recognized(document)
+    }
+
+    fn recognized(document: &Node) -> Option<Self> {
         // A command of the pipeline API is no document of its own.
         if PipelineRequest::of(document).is_some() {
             return None;
@@ -124,6 +132,17 @@ impl OtherSystem {
             Self::TransferCall => None,
         };
         text.map(str::to_owned)
+    }
+}
+
+/// True for the keys of which a document of another system has at least one.
+fn is_telling(key: &str) -> bool {
+    match key {
+        "name" | "function" | "tool_calls" | "message" => true,
+        "message_type" | "messageType" | "type" | "sender" => true,
+        "kind" | "contextId" | "context_id" | "artifacts" | "messageId" | "message_id" => true,
+        "from" => true,
+        _ => SENDERS.contains(&key) || RECEIVERS.contains(&key),
     }
 }
 

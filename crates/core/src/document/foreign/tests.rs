@@ -127,3 +127,55 @@ fn offers_and_transfers_name_their_receiver() {
     let message = Node::map([("role", text("assistant")), ("tool_calls", Node::List(vec![call]))]);
     check(&message, ("other/transfer-call", "", "refund-agent", ""));
 }
+
+/// Each key with the value by which a system could be recognized.
+fn vocabulary() -> Vec<(&'static str, Node)> {
+    let call = || flat(&[("name", "transfer_to_refunds"), ("arguments", "{}")]);
+    let with_parts = || Node::map([("parts", Node::List(vec![flat(&[("text", "t")])]))]);
+    let calls = || Node::List(vec![call()]);
+    let mut all = vec![
+        ("name", text("transfer_to_refunds")),
+        ("function", call()),
+        ("arguments", text("{}")),
+        ("input", text("{}")),
+        ("tool_calls", calls()),
+        ("message", Node::map([("tool_calls", calls())])),
+        ("status", flat(&[("state", "working")])),
+        ("kind", text("task")),
+        ("kind", text("message")),
+        ("artifacts", Node::List(vec![with_parts()])),
+        ("parts", Node::List(vec![flat(&[("text", "t")])])),
+        ("payload", flat(&[("target_participant", "refunds")])),
+        ("payload", flat(&[("targetParticipant", "refunds")])),
+        ("metadata", flat(&[("to_agent", "refunds")])),
+        ("from", text("analyst")),
+        ("to", text("implementer")),
+        ("action", text("create")),
+    ];
+    for key in ["message_type", "messageType", "type"] {
+        all.push((key, text("HandoffOffer")));
+    }
+    let ids = ["contextId", "context_id", "messageId", "message_id", "sender", "role", "summary"];
+    let targets = ["target_participant", "targetParticipant"];
+    for key in [SENDERS, RECEIVERS, STRONG, OF_OTHERS, &ids, &targets].concat() {
+        all.push((key, text("refunds")));
+    }
+    all
+}
+
+#[test]
+fn every_recognized_document_has_a_telling_key() {
+    let vocabulary = vocabulary();
+    let mut n_recognized = 0;
+    for first in &vocabulary {
+        for second in &vocabulary {
+            for third in &vocabulary {
+                let document = Node::map([first.clone(), second.clone(), third.clone()]);
+                let expected = OtherSystem::recognized(&document);
+                assert_eq!(OtherSystem::of(&document), expected, "{document:?}");
+                n_recognized += usize::from(expected.is_some());
+            }
+        }
+    }
+    assert!(n_recognized > 1000, "{n_recognized}");
+}
