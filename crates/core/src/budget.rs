@@ -46,6 +46,11 @@ pub struct Budget {
 pub enum BudgetOwner {
     Run,
     Step(StepId),
+    /// The work that goes from one step to another.
+    Edge {
+        from: StepId,
+        to: StepId,
+    },
     Agent(AgentId),
 }
 
@@ -291,6 +296,7 @@ impl fmt::Display for BudgetOwner {
         match self {
             BudgetOwner::Run => f.write_str("The run"),
             BudgetOwner::Step(step) => write!(f, "The step `{step}`"),
+            BudgetOwner::Edge { from, to } => write!(f, "The work from `{from}` to `{to}`"),
             BudgetOwner::Agent(agent) => write!(f, "`{agent}`"),
         }
     }

@@ -284,6 +284,8 @@ pub struct RecordUsage {
     /// The receiver of the handoff, and its place: the handoff may have ended.
     pub agent: AgentId,
     pub place: Place,
+    /// Where the work came from.
+    pub from: Place,
     pub executor: Option<ExecutorName>,
     pub usage: Usage,
 }

@@ -143,6 +143,8 @@ pub struct Edge {
     pub profile: Option<Profile>,
     /// How many rejects this edge allows before a person is asked.
     pub rounds: Option<u32>,
+    /// What agents may use, in each run, for the work that came this way.
+    pub budget: Budget,
     /// A package with a lower score is refused, whatever the profile.
     pub min_score: Option<u8>,
     /// The gate that must be passed before the work goes this way.
@@ -174,6 +176,7 @@ impl Edge {
             contract: None,
             profile: None,
             rounds: None,
+            budget: Budget::default(),
             min_score: None,
             gate: None,
             checks: Vec::new(),

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::fixture::*;
 use super::scenarios::at_review;
-use super::{AgentBudget, First, RunStart};
+use super::{AgentBudget, BudgetedWork, First, RunStart};
 use crate::budget::{Budget, BudgetOwner, BudgetUnit, Usage};
 use crate::command::{Command, RecordUsage};
 use crate::event::replay;
@@ -13,6 +13,7 @@ use crate::names::{ExecutorName, StepId};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{HandoffNo, RunId, RunStatus};
+use crate::workflow::Target;
 
 fn used(tester: &Tester, no: u32, tokens: u64) -> Command {
     let handoff = tester.run.handoff(HandoffNo(no)).unwrap();
@@ -21,6 +22,7 @@ fn used(tester: &Tester, no: u32, tokens: u64) -> Command {
         fence: handoff.fence,
         agent: handoff.to.agent.clone(),
         place: handoff.to.place.clone(),
+        from: handoff.from.place.clone(),
         executor: Some(ExecutorName::parse("claude").unwrap()),
         usage: Usage { input_tokens: tokens, work_ms: 1000, ..Usage::default() },
     })
@@ -84,6 +86,7 @@ fn an_agent_that_was_stopped_at_its_budget_is_not_tried_again_until_a_person_say
         match &owner {
             BudgetOwner::Run => tester.workflow.limits.budget = most,
             BudgetOwner::Step(_) => tester.workflow.steps[0].limits.budget = most,
+            BudgetOwner::Edge { .. } => unreachable!("no edge leads to the first step"),
             BudgetOwner::Agent(id) => {
                 let agent = Some(id.clone());
                 tester.budgets = vec![AgentBudget { agent, budget: most }];
@@ -110,6 +113,53 @@ fn an_agent_that_was_stopped_at_its_budget_is_not_tried_again_until_a_person_say
     }
 }
 
+/// The budget of an edge counts what came along it, and nothing that came to the step another way.
+#[test]
+fn rework_beyond_the_budget_of_its_edge_asks_a_person() {
+    let step = |name| StepId::parse(name).unwrap();
+    let mut tester = at_review();
+    let onward = tester.workflow.steps.iter().position(|it| it.id == step("implement")).unwrap();
+    let to_review = Target::Step(step("review"));
+    for edge in &mut tester.workflow.steps[onward].edges {
+        if edge.to == to_review {
+            edge.budget = budget("100tokens");
+        }
+    }
+    let no = tester.run.n_handoffs;
+    let usage = used(&tester, no, 60);
+    tester.does(&usage);
+    let of_edge = BudgetOwner::Edge { from: step("implement"), to: step("review") };
+    assert_eq!(tester.run.used_by(&of_edge).tokens(), 60);
+    let current = tester.run.current().unwrap();
+    let work = BudgetedWork::of(&current.from, &current.to);
+    assert_eq!(super::remaining(&tester.run, &tester.workflow, &[], work), budget("40tokens"));
+
+    tester.rejects(no, "the token is not checked");
+    let again = tester.run.n_handoffs;
+    tester.accepts(again);
+    // The rework itself goes along no edge with a budget.
+    let usage = used(&tester, again, 5000);
+    tester.does(&usage);
+    assert_eq!(tester.run.used_by(&of_edge).tokens(), 60);
+    tester.hands("implementer", "reviewer", nothing());
+    assert!(tester.run.gate().is_none(), "60 of 100 tokens");
+    let no = tester.run.n_handoffs;
+    tester.accepts(no);
+    let usage = used(&tester, no, 40);
+    tester.does(&usage);
+    tester.rejects(no, "the token may be empty");
+    let again = tester.run.n_handoffs;
+    tester.accepts(again);
+    tester.hands("implementer", "reviewer", nothing());
+    assert_eq!(
+        stopped_by(&tester),
+        "The work from `implement` to `review` has used 100 tokens; its budget is 100 tokens"
+    );
+    let no = tester.run.n_handoffs;
+    tester.answers(no, Answer::Continue);
+    assert_eq!(tester.run.current().unwrap().to.agent.as_str(), "reviewer");
+}
+
 #[test]
 fn a_run_keeps_the_budget_that_it_is_started_with() {
     let tester = Tester::started();
@@ -132,12 +182,12 @@ fn what_the_run_is_started_with_stands_in_place_of_the_workflows_budget() {
     let mut tester = at_review();
     tester.workflow.limits.budget = budget("10tokens,1h");
     tester.run.budget = budget("50tokens");
+    let current = tester.run.current().unwrap();
     let left = super::remaining(
         &tester.run,
         &tester.workflow,
         &[],
-        &agent("reviewer"),
-        &tester.run.current().unwrap().to.place,
+        BudgetedWork::of(&current.from, &current.to),
     );
     assert_eq!(left, budget("50tokens,1h"));
 }

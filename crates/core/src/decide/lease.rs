@@ -8,7 +8,7 @@ use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::limit;
 use super::offer::{Offer, offer};
-use super::usage;
+use super::usage::{self, BudgetedWork};
 use crate::command::{LoseLease, Release};
 use crate::content::ContentId;
 use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
@@ -115,7 +115,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
         return Ok(());
     }
     lose_step(draft, &handoff);
-    if let Some(budget) = usage::reached(draft, &handoff.to.agent, &handoff.to.place) {
+    if let Some(budget) = usage::reached(draft, BudgetedWork::of(&handoff.from, &handoff.to)) {
         draft.done.handoff = Some(match &handoff.detour {
             Some(detour) => detour::ask_a_person(draft, detour, Some(lost), no),
             None => {

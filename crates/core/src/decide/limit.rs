@@ -4,7 +4,7 @@
 use super::draft::Draft;
 use super::gate::gate_between;
 use super::offer::Offer;
-use super::usage;
+use super::usage::{self, BudgetedWork};
 use crate::content::ContentId;
 use crate::event::StepEntry;
 use crate::gate::{Answer, Gate, GateCause, ReachedLimit};
@@ -46,7 +46,7 @@ fn found(package: Option<&Package>) -> Option<Hash> {
 pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     let entry = offer.entry?;
     let step = offer.to.place.as_step()?;
-    let budget = usage::reached(draft, &offer.to.agent, &offer.to.place);
+    let budget = usage::reached(draft, BudgetedWork::of(&offer.from, &offer.to));
     let (cause, limit) = match entries_reached(draft, step) {
         Some(limit) => (GateCause::Entries, Some(limit)),
         None if budget.is_some() => (GateCause::Budget, None),

@@ -7,8 +7,8 @@ use crate::command::RecordUsage;
 use crate::event::UsageEvent;
 use crate::names::AgentId;
 use crate::refusal::Refusal;
-use crate::run::{CounterScope, Run};
-use crate::workflow::{Place, Workflow};
+use crate::run::{CounterScope, Party, Run};
+use crate::workflow::{Place, Target, Workflow};
 
 /// The handoff may have ended already: an agent that hands on by itself is still at work then.
 pub(super) fn record(draft: &mut Draft<'_>, record: &RecordUsage) -> Result<(), Refusal> {
@@ -17,11 +17,14 @@ pub(super) fn record(draft: &mut Draft<'_>, record: &RecordUsage) -> Result<(), 
     if current.is_some_and(|it| fence > it) || handoff.0 == 0 || handoff.0 > draft.run.n_handoffs {
         return Err(Refusal::StaleFence { handoff, fence, current });
     }
+    let work = BudgetedWork { agent: &record.agent, from: &record.from, at: &record.place };
+    let edge = work.edge_budget(draft.workflow());
     draft.emit(UsageEvent::Recorded {
         handoff,
         fence,
         agent: record.agent.clone(),
         step: record.place.as_step().cloned(),
+        from: edge.and_then(|_| record.from.as_step().cloned()),
         executor: record.executor.clone(),
         usage: record.usage,
     });
@@ -29,9 +32,34 @@ pub(super) fn record(draft: &mut Draft<'_>, record: &RecordUsage) -> Result<(), 
     Ok(())
 }
 
-/// The first budget that is used up for an agent at a place.
-pub(super) fn reached(draft: &Draft<'_>, agent: &AgentId, place: &Place) -> Option<ReachedBudget> {
-    let budgets = budgets(&draft.run, draft.workflow(), draft.ground.budgets, agent, place);
+/// Who works, at which place, and where the work came from: what budgets are looked up by.
+#[derive(Debug, Clone, Copy)]
+pub struct BudgetedWork<'a> {
+    agent: &'a AgentId,
+    from: &'a Place,
+    at: &'a Place,
+}
+
+impl<'a> BudgetedWork<'a> {
+    pub fn of(from: &'a Party, to: &'a Party) -> Self {
+        Self { agent: &to.agent, from: &from.place, at: &to.place }
+    }
+
+    /// The budget of the edge that brought the work; the smallest where several lead there.
+    fn edge_budget(&self, workflow: &Workflow) -> Option<(BudgetOwner, Budget)> {
+        let (from, to) = (self.from.as_step()?, self.at.as_step()?);
+        let target = Target::Step(to.clone());
+        let edges = workflow.step(from)?.edges.iter();
+        let leading = edges.filter(|it| it.targets().contains(&target)).map(|it| it.budget);
+        let budget = leading.fold(Budget::default(), Budget::and);
+        let owner = BudgetOwner::Edge { from: from.clone(), to: to.clone() };
+        (!budget.is_unlimited()).then_some((owner, budget))
+    }
+}
+
+/// The first budget that is used up for the work.
+pub(super) fn reached(draft: &Draft<'_>, work: BudgetedWork<'_>) -> Option<ReachedBudget> {
+    let budgets = budgets(&draft.run, draft.workflow(), draft.ground.budgets, work);
     budgets.into_iter().find_map(|(of, budget)| {
         let used = draft.run.used_by(&of);
         let unit = budget.reached(&used)?;
@@ -40,15 +68,14 @@ pub(super) fn reached(draft: &Draft<'_>, agent: &AgentId, place: &Place) -> Opti
     })
 }
 
-/// What is left for an agent at a place: the least of all its budgets.
+/// What is left for the work: the least of all its budgets.
 pub fn remaining(
     run: &Run,
     workflow: &Workflow,
     of_agents: &[AgentBudget],
-    agent: &AgentId,
-    place: &Place,
+    work: BudgetedWork<'_>,
 ) -> Budget {
-    let budgets = budgets(run, workflow, of_agents, agent, place);
+    let budgets = budgets(run, workflow, of_agents, work);
     let left = budgets.into_iter().map(|(of, budget)| budget.less(&run.used_by(&of)));
     left.fold(Budget::default(), Budget::and)
 }
@@ -60,21 +87,21 @@ pub struct AgentBudget {
     pub budget: Budget,
 }
 
-/// Every budget that counts for an agent at a place, with what people have granted.
+/// Every budget that counts for the work, with what people have granted.
 fn budgets(
     run: &Run,
     workflow: &Workflow,
     of_agents: &[AgentBudget],
-    agent: &AgentId,
-    place: &Place,
+    work: BudgetedWork<'_>,
 ) -> Vec<(BudgetOwner, Budget)> {
     let mut budgets = vec![(BudgetOwner::Run, unraised(run, workflow))];
-    if let Some(step) = place.as_step().and_then(|it| workflow.step(it)) {
+    if let Some(step) = work.at.as_step().and_then(|it| workflow.step(it)) {
         budgets.push((BudgetOwner::Step(step.id.clone()), step.limits.budget));
     }
-    let own = of_agents.iter().find(|it| it.agent.as_ref() == Some(agent));
+    budgets.extend(work.edge_budget(workflow));
+    let own = of_agents.iter().find(|it| it.agent.as_ref() == Some(work.agent));
     let own = own.or_else(|| of_agents.iter().find(|it| it.agent.is_none()));
-    budgets.extend(own.map(|it| (BudgetOwner::Agent(agent.clone()), it.budget)));
+    budgets.extend(own.map(|it| (BudgetOwner::Agent(work.agent.clone()), it.budget)));
     budgets.retain(|(_, budget)| !budget.is_unlimited());
     for (of, budget) in &mut budgets {
         *budget = budget.times(n_budgets(run, of));

@@ -60,8 +60,8 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Context(event) => run.on_context(event, at),
         Event::Branch(event) => run.on_branch(event),
         Event::Content(ContentEvent::Redacted { .. }) => {}
-        Event::Usage(UsageEvent::Recorded { agent, step, usage, .. }) => {
-            run.spend(agent, step.as_ref(), *usage);
+        Event::Usage(UsageEvent::Recorded { agent, step, from, usage, .. }) => {
+            run.spend(agent, step.as_ref(), from.as_ref(), *usage);
         }
     }
 }

@@ -14,6 +14,9 @@ event_family! {
             agent: AgentId,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             step: Option<StepId>,
+            /// The step that the work came from, where that edge has a budget.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            from: Option<StepId>,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             executor: Option<ExecutorName>,
             #[serde(flatten)]

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
 use baton_core::command::{Command, LeaseTime, LoseLease};
-use baton_core::decide::remaining;
+use baton_core::decide::{BudgetedWork, remaining};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
@@ -134,7 +134,8 @@ async fn answer(
     let (agent, lease_seconds) = (agent.to_string(), lease.seconds());
     let workflow = app.read().workflow_of(&run).await?;
     let catalog = app.read().catalog();
-    let left = remaining(&run.run, &workflow, catalog.budgets(), &row.to.agent, &row.to.place);
+    let left =
+        remaining(&run.run, &workflow, catalog.budgets(), BudgetedWork::of(&row.from, &row.to));
     let (run, budget) = (run_document(app, &run).await?, budget_document(left));
     Ok(ApiResponse::new(Claim { handoff, run, agent, fence, lease_seconds, token, budget }))
 }

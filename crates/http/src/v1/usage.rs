@@ -25,7 +25,7 @@ use crate::scope::RequestScope;
 /// Records what the program of an agent used.
 ///
 /// Once for each program that was started, or for each part of its work. What is used counts for the
-/// budgets of the run, the step and the agent. Needs the runner's credential, or the token of the
+/// budgets of the run, the step, the edge and the agent. Needs the runner's credential, or the token of the
 /// attempt. The handoff and its run may be over already.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/usage", operation_id = "recordUsage",
     tag = "runner",
@@ -52,10 +52,11 @@ pub(super) async fn report(
     }
     let executor = asked.executor.as_deref().map(ExecutorName::parse).transpose()?;
     let which = handoff_ref(&app, &name.0, write.query.run.as_deref()).await?;
-    let to = app.read().handoff(&which).await?.to;
-    let (agent, place, fence) = (to.agent.clone(), to.place, asked.fence);
+    let row = app.read().handoff(&which).await?;
+    let (to, from, fence) = (row.to, row.from.place, asked.fence);
+    let (agent, place) = (to.agent.clone(), to.place);
     let command = |handoff| {
-        Command::RecordUsage(RecordUsage { handoff, fence, agent, place, executor, usage })
+        Command::RecordUsage(RecordUsage { handoff, fence, agent, place, from, executor, usage })
     };
     let answer = on_handoff(&app, &name, &write, command).await?;
     app.usage.count(app.read().catalog().agents(), &to.agent, &usage);
@@ -102,17 +103,32 @@ pub(super) fn run_usage(run: &Run, workflow: &Workflow) -> Option<RunUsage> {
     if run.spent.is_empty() && budget.is_unlimited() {
         return None;
     }
-    let agent = |it: &Spent| AgentUsageDocument {
+    Some(RunUsage {
+        total: usage_document(run.used()),
+        budget: budget_document(budget),
+        agents: agent_usages(&run.spent),
+    })
+}
+
+/// One for each agent and step, whichever edges brought the work.
+fn agent_usages(spent: &[Spent]) -> Vec<AgentUsageDocument> {
+    let mut sums: Vec<Spent> = Vec::new();
+    for it in spent {
+        match sums.iter_mut().find(|sum| sum.agent == it.agent && sum.step == it.step) {
+            Some(sum) => {
+                sum.n += it.n;
+                sum.usage = sum.usage.plus(it.usage);
+            }
+            None => sums.push(it.clone()),
+        }
+    }
+    let document = |it: Spent| AgentUsageDocument {
         agent: it.agent.to_string(),
         step: it.step.as_ref().map(ToString::to_string),
         n_reports: it.n,
         usage: usage_document(it.usage),
     };
-    Some(RunUsage {
-        total: usage_document(run.used()),
-        budget: budget_document(budget),
-        agents: run.spent.iter().map(agent).collect(),
-    })
+    sums.into_iter().map(document).collect()
 }
 
 fn usage_document(it: Usage) -> UsageDocument {

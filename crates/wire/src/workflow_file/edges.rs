@@ -18,6 +18,7 @@ pub(crate) const KEYS: &[&str] = &[
     "contract",
     "profile",
     "rounds",
+    "budget",
     "min_score",
     "gate",
     "checks",
@@ -96,6 +97,8 @@ fn edge(
     let contract = fields.get("contract").and_then(|it| it.line(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
     let rounds = fields.get("rounds").and_then(|it| count(&it, 1, problems));
+    let budget = fields.get("budget").filter(|_| known.contains(&"budget"));
+    let budget = budget.and_then(|it| it.budget(problems)).unwrap_or_default();
     let min_score = fields.get("min_score").and_then(|it| score(&it, problems));
     let gate_name = format!("{from} → {}", to.as_ref().map_or("", target_name));
     let gate = fields.get("gate").filter(|_| known.contains(&"gate"));
@@ -112,6 +115,7 @@ fn edge(
         contract,
         profile,
         rounds,
+        budget,
         min_score,
         gate,
         checks,

@@ -128,7 +128,7 @@ steps:
     at_once: 3
     on:
       success:
-        - { to: check, checks: [tests], gate: informative, ask_in: [semi-autonomous, supervised], ask_below: 0.70 }
+        - { to: check, budget: 30m, checks: [tests], gate: informative, ask_in: [semi-autonomous, supervised], ask_below: 0.70 }
         - to: complete
           contract: in
           gate:
@@ -197,6 +197,7 @@ fn full_work() -> Step {
         at_once: Some(3),
         edges: vec![
             Edge {
+                budget,
                 gate: Some(gate(GateKind::Advisory, "The work → check")),
                 checks: vec![CheckName::parse("tests").unwrap()],
                 ask_in: vec![Mode::SemiAutonomous, Mode::Supervised],
