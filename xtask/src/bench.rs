@@ -1,4 +1,4 @@
-//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile|runner]`: measures, built as a
+//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile|runner|do]`: measures, built as a
 //! released binary is. `baton-load` knows what can be measured and with which options.
 //! `--against DIR` compares with another checkout: see [`pairs`].
 
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     if let Some(comparison) = comparison {
         return comparison.run(&args);
     }
-    if matches!(args.first(), Some(&("growth" | "runner"))) {
+    if matches!(args.first(), Some(&("growth" | "runner" | "do"))) {
         // They measure the program itself.
         cargo::run(&["build", "--profile", "dist", "--package", "baton-cli"], &[])?;
     }

@@ -1,10 +1,11 @@
 //! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
-//! `growth`, `hostile`, `runner`), and to kill it in the middle (`crash`).
+//! `growth`, `hostile`, `runner`, `do`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
 mod crash;
 mod crew;
+mod do_work;
 mod events;
 mod formats;
 mod growth;
@@ -50,7 +51,9 @@ enum LoadCommand {
     Hostile(hostile::HostileOptions),
     /// What the runner takes for each handoff, beside the agent's own work
     Runner(runner::RunnerBenchOptions),
-    /// What `runner` starts as its agents
+    /// What `baton do` costs beside the agents
+    Do(do_work::DoBenchOptions),
+    /// What `runner` and `do` start as their agents
     #[command(hide = true)]
     Agent(runner::BenchAgentOptions),
     /// Kill a process under load again and again, and look for what was lost
@@ -72,6 +75,7 @@ fn main() -> anyhow::Result<()> {
         LoadCommand::Leases(options) => runtime.block_on(leases::run(&options)),
         LoadCommand::Growth(options) => runtime.block_on(growth::run(&options)),
         LoadCommand::Hostile(options) => runtime.block_on(hostile::run(&options)),
+        LoadCommand::Do(options) => do_work::run(&options),
         LoadCommand::Runner(options) => runtime.block_on(runner::run(&options)),
         LoadCommand::Agent(options) => runner::play_agent(&options),
         LoadCommand::Crash(options) => runtime.block_on(crash::run(&options)),

@@ -16,6 +16,7 @@ use baton_core::budget::Budget;
 use baton_core::names::StoryKey;
 use baton_core::shell::shell_word;
 use baton_core::story::Story;
+use baton_files::Dir;
 
 use self::checkout::Checkout;
 use self::follow::WorkFollower;
@@ -157,9 +158,16 @@ const MOST_STARTING: Duration = Duration::from_secs(10);
 impl WorkPlace {
     async fn open(project: &Path, cli: &Cli) -> Result<Self, Failure> {
         let found = Project::find(Some(project))?;
-        let (server, url) = match holder(&found.data_dir()?).await? {
+        let data = found.data_dir()?;
+        let (server, url) = match holder(&data).await? {
             DataHolder::Server(server) => {
                 let url = server.url.to_string();
+                if !has_runner(&data).await? {
+                    return Err(Failure::Conflict(format!(
+                        "the server at {url} has this project's data and starts no agents, so the work would wait for ever; \
+                         start `baton runner` beside it, or stop the server"
+                    )));
+                }
                 show::note(&format!(
                     "the server at {url} has this project's data, and its agents do the work"
                 ));
@@ -190,6 +198,21 @@ impl WorkPlace {
             server.stop().await;
         }
     }
+}
+
+/// A server that has just started takes a moment until its runner is there.
+const MOST_STARTING_RUNNER: Duration = Duration::from_secs(3);
+
+/// Whether a runner of this machine works for the project.
+async fn has_runner(data: &Dir) -> Result<bool, Failure> {
+    let begun = tokio::time::Instant::now();
+    while baton_runner::status(data)?.pid.is_none() {
+        if begun.elapsed() > MOST_STARTING_RUNNER {
+            return Ok(false);
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(true)
 }
 
 /// How a folder is named in a command.

@@ -217,6 +217,19 @@ fn a_project_with_settings_of_its_own_keeps_them() {
     let untrusted = desk.run(&["do", "It"]);
     check_refused(&untrusted, 1, "`baton trust` shows them");
     assert_eq!(desk.run(&["trust", "--yes"]).code, 0);
+    let mut serve = desk.command(&["serve", "--no-runner", "--listen", "127.0.0.1:0"]);
+    let mut server = serve.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|it| it.contains("listening on")));
+    let idle = desk.run(&["do", "It"]);
+    check_refused(
+        &idle,
+        4,
+        "starts no agents, so the work would wait for ever; start `baton runner`",
+    );
+    let pid = Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    server.wait().unwrap();
     let said = desk.run(&["do", "Add a greeting", "--yes"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(std::fs::read_to_string(desk.at("repo/.baton/baton.toml")).unwrap(), settings);
