@@ -260,3 +260,72 @@ async fn a_question_is_claimed_and_answered_like_work() {
     world.post_as(&question, "/api/v1/handoffs/2/answer", &answer).await.is(200);
     assert_eq!(world.claimed("implementer").await["handoff"]["number"], 2);
 }
+
+/// What the program of an agent used is recorded with its token, counts for the budget of the run, and is
+/// shown by attempt, by agent and in the metrics.
+#[tokio::test]
+async fn usage_is_reported_with_the_token_and_counts_for_the_budget() {
+    let world = world().await;
+    let start = r#"{"story":"s1","newStory":true,"budget":"1000tokens"}"#;
+    world.post("/api/v1/runs", start).await.is(201);
+    world.started("s2", PIPELINE).await;
+    let claim = world.claimed("analyst").await;
+    assert_eq!(claim["budget"], json!({ "tokens": 1000, "microUsd": null, "workMs": null }));
+    let number = &claim["handoff"]["number"];
+    let path = format!("/api/v1/handoffs/{number}/usage");
+    let report = json!({ "fence": 1, "executor": "claude", "inputTokens": 300, "cachedTokens": 100,
+        "outputTokens": 50, "microUsd": 41_700, "workMs": 1200 });
+
+    world.post(&path, &report.to_string()).await.refuses(403, "not_a_runner");
+    let other = world.claimed("analyst").await;
+    let refused = world.post_as(&other, &path, &report).await;
+    assert_eq!(refused.status, 403, "the token of another handoff: {}", refused.text);
+    let mut wrong = report.clone();
+    wrong["cachedTokens"] = 301.into();
+    world.post_as(&claim, &path, &wrong).await.refuses(400, "wrong_type");
+    wrong["cachedTokens"] = (-1).into();
+    assert_eq!(world.post_as(&claim, &path, &wrong).await.status, 400);
+    let unused = world.get("/api/v1/runs/s1").await.is(200);
+    assert_eq!(unused["usage"]["total"]["inputTokens"], 0, "nothing of it counted");
+
+    world.post_as(&claim, &path, &report).await.is(200);
+    world.post_as(&claim, &path, &report).await.is(200);
+    let run = world.get("/api/v1/runs/s1").await.is(200);
+    let both = json!({ "inputTokens": 600, "cachedTokens": 200, "outputTokens": 100,
+        "microUsd": 83_400, "workMs": 2400 });
+    assert_eq!(run["usage"]["total"], both);
+    assert_eq!(run["usage"]["budget"]["tokens"], 1000);
+    let agent = &run["usage"]["agents"][0];
+    assert_eq!((&agent["agent"], &agent["step"]), (&json!("analyst"), &json!("analyze")));
+    let attempts = world.get("/api/v1/runs/s1/usage?limit=1").await.is(200);
+    assert_eq!(attempts["items"][0]["executor"], "claude");
+    let next = attempts["next"].as_str().expect("there is a second page");
+    let second = world.get(&format!("/api/v1/runs/s1/usage?limit=1&after={next}")).await.is(200);
+    assert_eq!((second["items"].as_array().unwrap().len(), &second["next"]), (1, &Value::Null));
+    let metrics = world.get("/metrics").await.text;
+    for line in [
+        "baton_agent_tokens_total{agent=\"analyst\",kind=\"input\"} 600",
+        "baton_agent_tokens_total{agent=\"analyst\",kind=\"cached\"} 200",
+        "baton_agent_tokens_total{agent=\"analyst\",kind=\"output\"} 100",
+        "baton_agent_cost_microdollars_total{agent=\"analyst\"} 83400",
+        "baton_agent_work_milliseconds_total{agent=\"analyst\"} 2400",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+
+    // The agent hands on, and the receiver has used up what is left: no agent gets the work then.
+    let on = create("s1", "analyst", "implementer");
+    world.post_as(&claim, "/api/handoffs", &on).await.is(200);
+    let held = world.claimed("implementer").await;
+    assert_eq!(held["budget"]["tokens"], 300);
+    let path = format!("/api/v1/handoffs/{}/usage", held["handoff"]["number"]);
+    world.post_as(&held, &path, &report).await.is(200);
+    let payload = json!({ "summary": "A form", "files_changed": ["a.rs"] });
+    let mut on = create("s1", "implementer", "reviewer");
+    on["payload"] = payload;
+    world.post_as(&held, "/api/handoffs", &on).await.is(200);
+    let run = world.get("/api/v1/runs/s1").await.is(200);
+    assert_eq!(run["currentAgent"], "human", "{run}");
+    let inbox = world.get("/api/v1/inbox?run=s1").await.is(200).to_string();
+    assert!(inbox.contains("The run has used 1050 tokens; its budget is 1000 tokens"), "{inbox}");
+}
