@@ -14,6 +14,7 @@ mod complete;
 mod control;
 mod create;
 mod detour;
+mod dispositions;
 mod draft;
 mod edge;
 mod end;
@@ -49,11 +50,15 @@ mod cycle_scenarios;
 #[cfg(test)]
 mod detour_scenarios;
 #[cfg(test)]
+mod disposition_scenarios;
+#[cfg(test)]
 mod document_scenarios;
 #[cfg(test)]
 mod event_lines;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fork_choice_scenarios;
 #[cfg(test)]
 mod fork_control_scenarios;
 #[cfg(test)]
@@ -87,11 +92,15 @@ mod question_scenarios;
 #[cfg(test)]
 mod records;
 #[cfg(test)]
+mod records_of_checks;
+#[cfg(test)]
 mod records_of_detours;
 #[cfg(test)]
 mod records_of_gates;
 #[cfg(test)]
 mod records_of_limits;
+#[cfg(test)]
+mod records_of_shared;
 #[cfg(test)]
 mod rework_scenarios;
 #[cfg(test)]
@@ -111,12 +120,13 @@ mod template_scenarios;
 #[cfg(test)]
 mod trouble_scenarios;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
 pub use clock::{due_at, expires_at, stale_at};
+pub use dispositions::asks_for_answers;
 pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
@@ -134,6 +144,7 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId, RunStatus};
+use crate::view::ReviewFinding;
 use crate::workflow::{Mode, Place, Workflow};
 
 /// The inputs of a decision besides the run, all of them values.
@@ -152,6 +163,8 @@ pub struct DecisionContext<'a> {
     pub lint: &'a lint::Settings,
     /// What is known of the files that the command's package names.
     pub files: Option<&'a BTreeMap<String, FileFact>>,
+    /// The findings in the work that the command's sender holds: those that it has to answer.
+    pub to_answer: Option<&'a BTreeSet<ReviewFinding>>,
     /// Contracts for the ways that every workflow has without declaring them, by name.
     pub implied: &'a [Contract],
     /// The steps the run has visited; `decide` takes them from the run. Unknown for a run that is

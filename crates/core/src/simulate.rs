@@ -294,6 +294,7 @@ fn ground<'a>(
         fresh,
         lint: simulation.lint,
         files: None,
+        to_answer: None,
         implied: simulation.implied,
         visited: None,
         at: None,

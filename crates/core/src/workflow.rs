@@ -67,8 +67,8 @@ pub struct Step {
     /// Specialists to whom the step's agent may delegate a part of its work.
     pub delegates: Vec<Delegate>,
     pub limits: StepLimits,
-    /// How many runs may be at the step at once. Only the runner keeps to it: work waits, and is
-    /// never refused.
+    /// How many runs may be at work at the step at once. Only the claims of runners keep to it: work
+    /// waits, and is never refused.
     pub at_once: Option<u32>,
     pub edges: Vec<Edge>,
 }

@@ -11,6 +11,7 @@ use baton_core::refusal::Refusal;
 use baton_core::run::{self, HandoffId, HandoffNo, HandoffState, RunId};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRef};
 
+use crate::step_limits::FullSteps;
 use crate::{Caller, CommandResult, DocumentHints, Engine, EngineError};
 
 /// The attempt that a caller belongs to.
@@ -43,7 +44,7 @@ impl Engine {
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(Some(outcome));
         }
-        let mut after = vec![Some(0); agents.len()];
+        let (mut after, mut full) = (vec![Some(0); agents.len()], FullSteps::default());
         loop {
             let mut page = Vec::new();
             for (agent, after) in agents.iter().zip(&mut after) {
@@ -57,6 +58,7 @@ impl Engine {
                 return Ok(None);
             }
             for row in self.by_urgency(page).await? {
+                let Some(_slot) = self.slot_at_step(&row, &mut full).await? else { continue };
                 let accept = Accept {
                     handoff: row.no,
                     by: Some(row.to.agent),

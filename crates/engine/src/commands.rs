@@ -1,5 +1,7 @@
 //! The commands: hand off, answer a handoff, steer a run. How a run starts is in `starts`.
 
+use std::collections::BTreeSet;
+
 use baton_core::budget::Budget;
 use baton_core::command::{Command, Create};
 use baton_core::decide::{self, DecisionContext, First};
@@ -127,8 +129,13 @@ impl Engine {
             AttemptCommand::Accepted(outcome) => return Ok(*outcome),
         };
         let files = self.files_of(Some(run), command.package()).await;
+        let to_answer = match command.package() {
+            Some(_) => self.to_answer(run, &command).await?,
+            None => BTreeSet::new(),
+        };
         let decide = |loaded: &Loaded, ground: DecisionContext<'_>| {
-            decide::decide(&loaded.run, &command, DecisionContext { files: Some(&files), ..ground })
+            let (files, to_answer) = (Some(&files), Some(&to_answer));
+            decide::decide(&loaded.run, &command, DecisionContext { files, to_answer, ..ground })
         };
         let outcome = self.carry_out(caller, run, decide).await;
         let Err(EngineError::Refused { refusal, handoff: None, .. }) = outcome else {

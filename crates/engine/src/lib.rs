@@ -33,6 +33,7 @@ mod redact;
 mod repository;
 mod request;
 mod starts;
+mod step_limits;
 pub mod stored;
 mod stories;
 mod sweeper;
@@ -58,7 +59,7 @@ use baton_store::{
 };
 use baton_wire::builtin;
 use jiff::Timestamp;
-use tokio::sync::{RwLock, RwLockReadGuard, Semaphore, watch};
+use tokio::sync::{Mutex, RwLock, RwLockReadGuard, Semaphore, watch};
 
 pub use crate::attempts::Attempt;
 pub use crate::background::BackgroundTask;
@@ -110,6 +111,8 @@ pub struct Engine {
     workspace: Option<Arc<dyn Workspace>>,
     /// Bounds how many packages are compared with the workspace's files at once.
     looks: Semaphore,
+    /// Held while a claim at a step with `at_once` counts and accepts.
+    limited_claims: Mutex<()>,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     health: health::DataHealth,
@@ -144,7 +147,7 @@ impl Engine {
         let leases = Leases::new(clock.now());
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
-        let looks = Semaphore::new(MOST_LOOKS);
+        let (looks, limited_claims) = (Semaphore::new(MOST_LOOKS), Mutex::new(()));
         let catalog = CurrentCatalog::new(catalog);
         let checkpoint_keys = None;
         Ok(Self {
@@ -155,6 +158,7 @@ impl Engine {
             leases,
             workspace,
             looks,
+            limited_claims,
             tip,
             health,
             checkpoint_keys,
@@ -426,6 +430,7 @@ impl Engine {
             visited: None,
             at: None,
             files: None,
+            to_answer: None,
             implied: builtin::contracts(),
             workflow,
             agents: catalog.agents(),

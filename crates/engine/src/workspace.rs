@@ -1,13 +1,14 @@
 //! Checks the files that a package names, where a workspace is accessible.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use baton_core::command::{Accept, Command};
+use baton_core::decide::asks_for_answers;
 use baton_core::document::Node;
 use baton_core::lint::{self, Facts, FileFact};
-use baton_core::package::Package;
-use baton_core::run::{HandoffNo, RunId};
+use baton_core::package::{Package, ReviewFinding, View};
+use baton_core::run::{HandoffNo, Kind, RunId};
 use baton_store::HandoffRef;
 
 use crate::repository::Repository;
@@ -58,6 +59,29 @@ impl Engine {
         };
         let texts = self.whole_texts(run, row.package).await?;
         Ok(row.package.and_then(|it| texts.content(it)).and_then(stored::document))
+    }
+
+    /// The findings in the work that the sender of a command holds. Only workflows that ask for
+    /// answers to them cost anything.
+    pub(crate) async fn to_answer(
+        &self,
+        run: RunId,
+        command: &Command,
+    ) -> Result<BTreeSet<ReviewFinding>, EngineError> {
+        let (loaded, _) = self.load(run).await?;
+        let asks = loaded.workflow.contracts.iter().any(asks_for_answers);
+        let held = if let Command::Complete(it) = command {
+            Some(it.handoff)
+        } else if let Command::Create(it) = command {
+            let mut open = loaded.run.handoffs.iter().rev().filter(|it| it.kind != Kind::Question);
+            open.find(|row| row.to.agent == it.from).map(|it| it.no)
+        } else {
+            None
+        };
+        let Some(held) = held.filter(|_| asks) else { return Ok(BTreeSet::new()) };
+        // A review that was damaged or redacted since asks for nothing.
+        let document = self.document_of(run, held).await.ok().flatten();
+        Ok(document.map(|it| View::of(&it).findings).unwrap_or_default())
     }
 
     /// What is on the disk of the files that a package names. A package that names none costs

@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 use crate::run::{Baton, HandoffNo, Kind, RunStatus, Wait};
 use crate::workflow::{JoinNeed, Target};
 
-fn name(check: &str) -> CheckName {
+pub(super) fn name(check: &str) -> CheckName {
     CheckName::parse(check).unwrap()
 }
 
@@ -32,7 +32,7 @@ fn checked() -> Tester {
     tester
 }
 
-fn claim(no: u32) -> Command {
+pub(super) fn claim(no: u32) -> Command {
     Command::ClaimChecks(ClaimChecks {
         handoff: HandoffNo(no),
         lease: LeaseTime::USUAL,
@@ -40,7 +40,7 @@ fn claim(no: u32) -> Command {
     })
 }
 
-fn result(check: &str, verdict: Verdict, tree: &str) -> RanCheck {
+pub(super) fn result(check: &str, verdict: Verdict, tree: &str) -> RanCheck {
     let exit_code = Some(if verdict == Verdict::Passed { 0 } else { 101 });
     let ran = CheckRun {
         exit_code,
@@ -51,13 +51,13 @@ fn result(check: &str, verdict: Verdict, tree: &str) -> RanCheck {
     RanCheck { check: name(check), verdict, detail: words("$ cargo test\nboom"), ran }
 }
 
-fn report(no: u32, fence: u32, results: Vec<RanCheck>) -> Command {
+pub(super) fn report(no: u32, fence: u32, results: Vec<RanCheck>) -> Command {
     Command::ReportChecks(ReportChecks { handoff: HandoffNo(no), fence, results })
 }
 
 /// A runner takes the checks of the newest handoff and reports on `tests`.
 #[track_caller]
-fn runs(tester: &mut Tester, verdict: Verdict, tree: &str) -> super::Decision {
+pub(super) fn runs(tester: &mut Tester, verdict: Verdict, tree: &str) -> super::Decision {
     let no = tester.run.n_handoffs;
     let fence = tester.does(&claim(no)).done.fence.unwrap();
     tester.does(&report(no, fence, vec![result("tests", verdict, tree)]))

@@ -1,6 +1,6 @@
 //! Which edge leads where, and what it requires of a package.
 
-use super::DecisionContext;
+use super::{DecisionContext, dispositions};
 use crate::contract::{Contract, ImpliedWay, Profile};
 use crate::document::Node;
 use crate::document::kind::{DocumentKind, Shape};
@@ -144,12 +144,17 @@ fn check(
         settings: ground.lint,
         file: None,
     });
-    let is_contract_broken = report.refusing(asked.profile).any(|it| it.rule.is_none());
+    let mut is_contract_broken = report.refusing(asked.profile).any(|it| it.rule.is_none());
     let mut problems: Vec<Problem> =
         report.refusing(asked.profile).map(Finding::to_problem).collect();
     problems.extend(low_score(&report.score, &asked, ground.lint));
-    if problems.is_empty() {
-        return Ok(report.warnings().map(Finding::to_problem).collect());
+    let unanswered = dispositions::missing(contract, ground.to_answer, package);
+    let answers = unanswered.iter().flat_map(|it| &it.problems).cloned();
+    if unanswered.as_ref().is_some_and(|it| it.refuses(asked.profile)) {
+        problems.extend(answers);
+        is_contract_broken = true;
+    } else if problems.is_empty() {
+        return Ok(report.warnings().map(Finding::to_problem).chain(answers).collect());
     }
     let rules = PackageRules {
         contract,
@@ -159,10 +164,15 @@ fn check(
         min_score: asked.least_score(ground.lint),
         outcome: asked.outcome,
     };
+    let skeleton = skeleton::skeleton(document, &rules);
+    let skeleton = match &unanswered {
+        Some(it) => it.marked(skeleton, package),
+        None => skeleton,
+    };
     Err(Refusal::Contract {
         contract: contract.filter(|_| is_contract_broken).map(|it| it.name.clone()),
         problems,
-        skeleton: Box::new(skeleton::skeleton(document, &rules)),
+        skeleton: Box::new(skeleton),
     })
 }
 

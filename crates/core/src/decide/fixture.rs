@@ -1,6 +1,6 @@
 //! A pipeline, a clock and a few texts for the tests of the rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
@@ -25,7 +25,7 @@ use crate::names::{
     AgentId, CheckName, FreeText, Principal, Reason, StepId, StoryKey, WorkflowName,
 };
 use crate::outcome::Outcome;
-use crate::package::{Format, Package};
+use crate::package::{Format, Package, ReviewFinding};
 use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId};
@@ -63,6 +63,8 @@ pub(super) struct Tester {
     pub(super) implied: Vec<Contract>,
     /// What is known of the files that packages name.
     pub(super) files: BTreeMap<String, FileFact>,
+    /// The findings in the work that the next sender holds.
+    pub(super) to_answer: BTreeSet<ReviewFinding>,
     /// The checks that the project has commands for.
     pub(super) checks: Vec<CheckName>,
     pub(super) budgets: Vec<AgentBudget>,
@@ -106,6 +108,7 @@ impl Tester {
             visited: None,
             at: None,
             files: None,
+            to_answer: None,
             checks: &[],
             budgets: &[],
             implied: &[],
@@ -123,6 +126,7 @@ impl Tester {
             lint,
             implied: Vec::new(),
             files: BTreeMap::new(),
+            to_answer: BTreeSet::new(),
             checks: Vec::new(),
             budgets: Vec::new(),
             log,
@@ -175,6 +179,7 @@ impl Tester {
             visited: None,
             at: None,
             files: Some(&self.files),
+            to_answer: Some(&self.to_answer),
             checks: &self.checks,
             budgets: &self.budgets,
             implied: &self.implied,

@@ -83,9 +83,9 @@ pub(crate) fn decisions(body: &Node) -> Vec<ReportedDecision> {
         Some(ReportedDecision { id: own("id"), decision, rationale: own("rationale") })
     };
     let disposition = |node: &Node| {
-        let about = field(node, "finding").or_else(|| field(node, "item"))?;
-        let disposition = field(node, "disposition")?;
-        let rationale = field(node, "reason").or_else(|| field(node, "rationale"));
+        let about = ["finding", "item", "location"].iter().find_map(|it| field(node, it))?;
+        let disposition = field(node, "disposition").or_else(|| field(node, "answer"))?;
+        let rationale = ["reason", "rationale", "#text"].iter().find_map(|it| field(node, it));
         Some(ReportedDecision {
             id: field(node, "id").map(str::to_owned),
             decision: format!("{disposition}: {about}"),

@@ -157,3 +157,30 @@ fn findings_and_errors_of_xml_are_read() {
     let error = view.error.unwrap();
     assert_eq!((error.message.as_str(), error.is_recoverable), ("it broke", Some(true)));
 }
+
+/// The forms of the built-in fixer in XML and JSON, and that of a list of findings.
+#[test]
+fn what_became_of_a_finding_is_a_decision() {
+    let xml = Node::map([
+        ("@location", text("a.rs:1")),
+        ("@answer", text("decline")),
+        ("#text", text("It is a setting")),
+    ]);
+    let json = Node::map([
+        ("location", text("a.rs:1")),
+        ("answer", text("decline")),
+        ("reason", text("It is a setting")),
+    ]);
+    let named = Node::map([
+        ("finding", text("a.rs:1")),
+        ("disposition", text("decline")),
+        ("rationale", text("It is a setting")),
+    ]);
+    for disposition in [xml, json, named] {
+        let document = Node::map([("dispositions", list([disposition]))]);
+        let decided = View::of(&document).decisions;
+        let told: Vec<_> =
+            decided.iter().map(|it| (it.decision.as_str(), it.rationale.as_deref())).collect();
+        assert_eq!(told, [("decline: a.rs:1", Some("It is a setting"))]);
+    }
+}

@@ -331,6 +331,7 @@ fn ground<'a>(
         visited: None,
         at: None,
         files: None,
+        to_answer: None,
         implied: &[],
     }
 }

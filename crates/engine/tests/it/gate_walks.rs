@@ -222,6 +222,7 @@ impl<'a> Walk<'a> {
             visited: None,
             at: None,
             files: None,
+            to_answer: None,
             implied: &[],
         }
     }

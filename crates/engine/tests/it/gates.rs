@@ -62,6 +62,7 @@ fn decides(run: &Run, command: &Command) -> Result<Decision, Refusal> {
         visited: None,
         at: None,
         files: None,
+        to_answer: None,
         implied: &[],
     };
     decide(run, command, ground)

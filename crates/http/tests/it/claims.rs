@@ -329,3 +329,69 @@ async fn usage_is_reported_with_the_token_and_counts_for_the_budget() {
     let inbox = world.get("/api/v1/inbox?run=s1").await.is(200).to_string();
     assert!(inbox.contains("The run has used 1050 tokens; its budget is 1000 tokens"), "{inbox}");
 }
+
+const CAPPED: &str = "name: capped
+start: { to: build }
+steps:
+  build:
+    agents: [builder, mason]
+    at_once: 2
+    on: { success: { to: look } }
+  look: { agent: looker, on: { success: { to: complete }, failure: { to: build, back: true } } }
+";
+
+#[tokio::test]
+async fn a_step_has_no_more_runs_at_work_than_it_says() {
+    let world = world_of(&[CAPPED]).await;
+    for (story, agent) in
+        [("s1", "builder"), ("s2", "mason"), ("s3", "builder"), ("s4", "mason"), ("s5", "builder")]
+    {
+        let start =
+            json!({ "story": story, "newStory": true, "workflow": "capped", "toAgent": agent });
+        world.post("/api/v1/runs", &start.to_string()).await.is(201);
+    }
+    let first = world.claimed("builder").await;
+    let second = world.claimed("mason").await;
+    let both = json!({ "agents": ["builder", "mason"] });
+    assert_eq!(world.claims(&both).await.status, 204, "two are at work, whoever they are");
+
+    let done = json!({ "outcome": "success", "package": { "summary": "Laid 3 rows of bricks" } });
+    let path = format!("/api/v1/handoffs/{}/complete", first["handoff"]["number"]);
+    world.post_as(&first, &path, &done).await.is(200);
+    assert_eq!(world.claims(&both).await.is(200)["handoff"]["story"], "s3", "one place is free");
+    assert_eq!(world.claims(&both).await.status, 204);
+
+    let number = |it: &Value| it["handoff"]["number"].clone();
+    let release = json!({ "reason": "Later" });
+    let path = format!("/api/v1/handoffs/{}/release", number(&second));
+    world.post_as(&second, &path, &release).await.is(200);
+    world.post("/api/v1/handoffs/4/accept", "{}").await.is(200);
+    assert_eq!(world.claims(&both).await.status, 204, "a person who accepts by name counts");
+    world.post("/api/v1/handoffs/5/accept", "{}").await.is(200);
+    assert_eq!(world.claimed("looker").await["handoff"]["story"], "s1", "another step is free");
+}
+
+/// Of many claims at once only as many succeed as there are places.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims_at_once_do_not_take_the_last_place_of_a_step_twice() {
+    let world = std::sync::Arc::new(world_of(&[CAPPED]).await);
+    for n in 0..8 {
+        let story = format!("s{n}");
+        let start =
+            json!({ "story": story, "newStory": true, "workflow": "capped", "toAgent": "builder" });
+        world.post("/api/v1/runs", &start.to_string()).await.is(201);
+    }
+    let claims: Vec<_> = (0..8)
+        .map(|_| {
+            let world = world.clone();
+            tokio::spawn(
+                async move { world.claims(&json!({ "agents": ["builder"] })).await.status },
+            )
+        })
+        .collect();
+    let mut n_claimed = 0;
+    for claim in claims {
+        n_claimed += u32::from(claim.await.unwrap() == 200);
+    }
+    assert_eq!(n_claimed, 2);
+}

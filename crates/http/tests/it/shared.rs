@@ -187,3 +187,48 @@ async fn an_agent_asks_another_and_waits_for_the_answer() {
     let listed = world.get("/api/v1/runs/s-1/questions").await.is(200);
     assert_eq!(texts(&listed, "status"), ["answered", "unanswered"]);
 }
+
+#[tokio::test]
+async fn every_finding_of_a_review_is_answered_and_the_answers_are_decisions() {
+    let world = world().await;
+    let review = json!({
+        "issue_number": 7, "pr_number": 12, "review_status": "changes_requested",
+        "critical_count": 1, "important_count": 1,
+        "blocking_issues": [
+            { "location": "src/a.rs:1", "severity": "critical", "description": "SQL from text" },
+            { "location": "src/b.rs:2", "severity": "important", "description": "No limit" },
+        ],
+    });
+    let created = json!({
+        "action": "create", "storyId": "s1", "fromAgent": "reviewer-agent",
+        "toAgent": "fixer-agent", "payload": review,
+    });
+    world.post("/api/handoffs", &created.to_string()).await.is(200);
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+
+    let fixed = |answers: Value| {
+        json!({
+            "outcome": "success", "toAgent": "reviewer-agent", "package": {
+                "issue_number": 7, "pr_number": 12, "status": "ready-for-re-review",
+                "pr_url": "https://example.com/shop/pull/12", "commits_added": 1,
+                "fixes_applied": [{ "location": "src/a.rs:1", "description": "A bound parameter" }],
+                "dispositions": answers,
+            },
+        })
+        .to_string()
+    };
+    let accepted = json!({ "location": "src/a.rs:1", "answer": "accept", "reason": "In 71c0b3e" });
+    let path = "/api/v1/handoffs/1/complete";
+    let refused = world.post(path, &fixed(json!([accepted]))).await.refuses(422, "contract");
+    assert_eq!(refused["problems"][0]["rule"], "unanswered_finding", "{refused}");
+    let skeleton = refused["skeleton"].to_string();
+    assert!(skeleton.contains("src/b.rs:2"), "{refused}");
+
+    let declined =
+        json!({ "location": "src/b.rs:2", "answer": "decline", "reason": "MOST_ITEMS is one" });
+    world.post(path, &fixed(json!([accepted, declined]))).await.is(200);
+    let decisions = world.get("/api/v1/runs/1/decisions").await.is(200).to_string();
+    for expected in ["accept: src/a.rs:1", "decline: src/b.rs:2", "MOST_ITEMS is one"] {
+        assert!(decisions.contains(expected), "{expected}: {decisions}");
+    }
+}

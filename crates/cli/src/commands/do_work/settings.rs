@@ -19,6 +19,9 @@ use crate::show;
 const MARK: &str =
     "# Written by `baton do`, and written anew by it. Without this line the file is yours.\n";
 
+/// How long agents may finish after Ctrl-C. A person waits for it, and their conversations go on later anyway.
+const DRAIN: &str = "5s";
+
 /// Makes or finds the project, and makes sure that its agents have programs that may be started.
 pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBuf, Failure> {
     let root = &checkout.root;
@@ -42,7 +45,9 @@ pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBu
         let workflow = args.workflow.as_deref().unwrap_or("story-pipeline");
         let workflow = serde_json::Value::from(workflow).to_string();
         let programs = settings(&chosen).unwrap_or_default();
-        let text = format!("{MARK}[project]\nworkflow = {workflow}\n\n{programs}\n");
+        let text = format!(
+            "{MARK}[project]\nworkflow = {workflow}\n\n[runner]\ndrain = \"{DRAIN}\"\n\n{programs}\n"
+        );
         folder.write_atomic(PROJECT_FILE, text.as_bytes(), FileMode::Shared)?;
         let project = Project::find(Some(root))?;
         let trust = ProjectTrust::of(&project)?;

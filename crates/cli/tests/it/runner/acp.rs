@@ -39,6 +39,9 @@ fn kept(workshop: &Workshop, name: &str, agent: &str) -> String {
 #[track_caller]
 fn fails_with(way: &str, settings: &str, why: &str) -> (Workshop, Served) {
     let workshop = workshop(way, settings);
+    let settings = std::fs::read_to_string(workshop.path().join(".baton/baton.toml")).unwrap();
+    workshop.write(".baton/baton.toml", &format!("{settings}attempts = 1\n"));
+    workshop.ok(&["trust", "--yes"]);
     let served = workshop.serves();
     workshop.start("s1");
     workshop.until("s1", "a person is asked", |it| it["parkedOn"] == "person");

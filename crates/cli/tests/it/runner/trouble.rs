@@ -4,10 +4,16 @@ use serde_json::Value;
 
 use super::{Workshop, text};
 
-/// A run that waits for a person, after an attempt that failed like this.
+/// A run that waits for a person, after its only attempt has failed like this.
 #[track_caller]
 fn fails(way: &str, timeout: &str, why: &str) -> Workshop {
-    let workshop = Workshop::new(way, "");
+    fails_after("attempts = 1\n", way, timeout, why)
+}
+
+/// As [`fails`], with settings of its own for the agents.
+#[track_caller]
+fn fails_after(limits: &str, way: &str, timeout: &str, why: &str) -> Workshop {
+    let workshop = Workshop::new(way, limits);
     let settings = std::fs::read_to_string(workshop.path().join(".baton/baton.toml")).unwrap();
     workshop.write(".baton/baton.toml", &settings.replace("timeout = \"20s\"", timeout));
     workshop.ok(&["trust", "--yes"]);
@@ -35,7 +41,9 @@ fn an_agent_that_prints_a_gigabyte_is_ended() {
 
 #[test]
 fn an_agent_that_ends_at_once_has_failed() {
-    fails("nothing", "timeout = \"20s\"", "exited without handing off (exit code 0)");
+    let why = "exited without handing off (exit code 0)";
+    let workshop = fails_after("", "nothing", "timeout = \"20s\"", why);
+    assert_eq!(workshop.attempts("s1", "analyst"), 3, "two more, after 1 and 2 s");
 }
 
 /// It printed its handoff and then hung: that is taken, and said.

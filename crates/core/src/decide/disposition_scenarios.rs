@@ -1,0 +1,216 @@
+//! A contract that asks for `dispositions`: every finding of the review gets an answer.
+
+use std::sync::Arc;
+
+use super::asks_for_answers;
+use super::dispositions::missing;
+use super::fixture::{Tester, create, pipeline, step, story, to};
+use crate::command::{Command, Complete};
+use crate::contract::{Check, Contract, ContractRule, Profile};
+use crate::document::Node;
+use crate::outcome::Outcome;
+use crate::package::{Format, Package, ReviewFinding};
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::run::HandoffNo;
+use crate::workflow::{Edge, Target, Workflow};
+
+fn rule() -> ContractRule {
+    ContractRule {
+        field: "dispositions".to_owned(),
+        others: Vec::new(),
+        about: "every finding with its `location` and its `answer`".to_owned(),
+        check: Check::AtLeast(1),
+        when: Vec::new(),
+    }
+}
+
+/// A fixer that hands on along an edge with this contract.
+fn fixing(contract: Contract) -> Workflow {
+    let mut workflow = pipeline();
+    let edge = Edge { contract: Some(contract.name.clone()), ..to("review") };
+    let end = Edge { to: Target::Complete, ..to("x") };
+    workflow.steps =
+        vec![step("analyze", "analyst", vec![edge]), step("review", "reviewer", vec![end])];
+    workflow.contracts = vec![contract];
+    workflow
+}
+
+fn should() -> Contract {
+    Contract { name: "fixes".to_owned(), must: Vec::new(), should: vec![rule()] }
+}
+
+fn must() -> Contract {
+    Contract { name: "fixes".to_owned(), must: vec![rule()], should: Vec::new() }
+}
+
+/// A fixer at work on findings at `a.rs:1` and `b.rs:2`.
+fn at_work(contract: Contract) -> Tester {
+    let first = create("orchestrator", "analyst", story());
+    let mut tester = Tester::begun_in(fixing(contract), &first).unwrap();
+    tester.accepts(1);
+    let finding = |location: &str, severity: &str| ReviewFinding {
+        location: location.to_owned(),
+        severity: severity.to_owned(),
+    };
+    tester.to_answer =
+        [finding("a.rs:1", "critical"), finding(" b.rs:2 ", "minor")].into_iter().collect();
+    tester
+}
+
+fn answer(location: &str, answer: &str, reason: &str) -> Node {
+    let keys = [("location", location), ("answer", answer), ("reason", reason)];
+    let keys = keys.into_iter().filter(|(_, it)| !it.is_empty());
+    Node::map(keys.map(|(key, it)| (key, Node::text(it))))
+}
+
+fn with(answers: Vec<Node>) -> Node {
+    let summary = Node::text("Bound 2 parameters in `a.rs`; every test passes");
+    Node::map([("summary", summary), ("dispositions", Node::List(answers))])
+}
+
+fn hands(package: Package, profile: Profile) -> Command {
+    Command::Complete(Complete {
+        handoff: HandoffNo(1),
+        outcome: Outcome::Success,
+        package,
+        profile,
+        ..match super::fixture::complete(1, Outcome::Success, Node::Null) {
+            Command::Complete(it) => it,
+            other => unreachable!("{other:?}"),
+        }
+    })
+}
+
+fn json(document: Node) -> Package {
+    Package::new(Format::Json, "{}", document)
+}
+
+/// `path rule` of each problem.
+fn told(problems: &[Problem]) -> Vec<String> {
+    problems.iter().map(|it| format!("{} {}", it.path, it.rule)).collect()
+}
+
+#[track_caller]
+fn check_refused(
+    contract: Contract,
+    package: Package,
+    profile: Profile,
+    expected: &[&str],
+) -> Node {
+    let refusal = at_work(contract).tries(&hands(package, profile)).unwrap_err();
+    assert_eq!(refusal.code(), "contract", "{refusal}");
+    let Refusal::Contract { problems, skeleton, .. } = refusal else { panic!("{refusal:?}") };
+    assert_eq!(told(&problems), expected);
+    *skeleton
+}
+
+#[test]
+fn every_finding_has_an_answer_or_the_work_is_not_taken_in_strict() {
+    let all = || {
+        with(vec![answer("a.rs:1", "accept", ""), answer("b.rs:2", "Decline", "It is a setting")])
+    };
+    at_work(should()).does(&hands(json(all()), Profile::Strict));
+    at_work(must()).does(&hands(json(all()), Profile::Lenient));
+
+    let one = || with(vec![answer("a.rs:1", "defer", "")]);
+    let expected = ["dispositions unanswered_finding"];
+    let skeleton = check_refused(should(), json(one()), Profile::Strict, &expected);
+    check_refused(must(), json(one()), Profile::Lenient, &expected);
+    let added = answer(
+        "b.rs:2",
+        "<one of `accept`, `decline`, `defer`: what becomes of the finding>",
+        "<text: what was done, or why it is not done>",
+    );
+    let expected = Node::List(vec![answer("a.rs:1", "defer", ""), added]);
+    assert_eq!(skeleton.member("dispositions"), Some(&expected), "the others are kept");
+}
+
+#[test]
+fn where_answers_are_only_asked_for_lenient_warns_of_what_is_missing() {
+    let package = json(with(vec![answer("a.rs:1", "fixed", "")]));
+    let decision = at_work(should()).does(&hands(package, Profile::Lenient));
+    assert_eq!(told(&decision.done.warnings), ["dispositions unanswered_finding"]);
+    assert!(decision.done.warnings[0].message.contains("1 of the 2"), "{:?}", decision.done);
+}
+
+#[test]
+fn where_none_is_given_the_skeleton_has_a_place_for_each() {
+    let none = Node::map([("summary", Node::text("Bound 2 parameters in `a.rs`"))]);
+    let skeleton = check_refused(must(), json(none), Profile::Lenient, &["dispositions missing"]);
+    let places = skeleton.member("dispositions").unwrap();
+    let Node::List(places) = places else { panic!("{places:?}") };
+    let of = |it: &Node| it.member("location").and_then(Node::as_text).map(str::to_owned);
+    let places: Vec<Option<String>> = places.iter().map(of).collect();
+    assert_eq!(places, [Some("a.rs:1".to_owned()), Some("b.rs:2".to_owned())]);
+}
+
+#[test]
+fn an_answer_is_one_of_three_and_a_finding_is_declined_with_a_reason() {
+    let unclear = |it: Node| {
+        let package = json(with(vec![answer("a.rs:1", "accept", ""), it]));
+        check_refused(should(), package, Profile::Strict, &["dispositions[1] unclear_disposition"])
+    };
+    unclear(answer("b.rs:2", "perhaps", ""));
+    unclear(answer("b.rs:2", "", ""));
+    let skeleton = unclear(answer("b.rs:2", "wontfix", ""));
+    let Some(Node::List(places)) = skeleton.member("dispositions") else { panic!("{skeleton:?}") };
+    assert_eq!(places.len(), 2, "the unclear one is replaced: {places:?}");
+    assert_eq!(places[1].member("location"), Some(&Node::text("b.rs:2")));
+    assert!(places[1].member("reason").is_some(), "{places:?}");
+}
+
+#[test]
+fn in_xml_answers_are_attributes_and_the_reason_is_the_text() {
+    let item = |location: &str, answer: &str| {
+        Node::map([
+            ("@location", Node::text(location)),
+            ("@answer", Node::text(answer)),
+            ("#text", Node::text("Fixed in 71c0b3e")),
+        ])
+    };
+    let package = |items: Vec<Node>| {
+        let inside = Node::map([
+            ("from", Node::text("analyst")),
+            ("to", Node::text("reviewer")),
+            ("dispositions", Node::map([("disposition", Node::List(items))])),
+        ]);
+        let document = Node::Map(vec![("handoff".to_owned(), inside)]);
+        Package { document: Arc::new(document), ..Package::new(Format::Xml, "<a/>", Node::Null) }
+    };
+    let both = package(vec![item("a.rs:1", "decline"), item("b.rs:2", "accept")]);
+    at_work(should()).does(&hands(both, Profile::Lenient));
+
+    let one = package(vec![item("b.rs:2", "accept")]);
+    let expected = ["handoff.dispositions unanswered_finding"];
+    let skeleton = check_refused(must(), one, Profile::Lenient, &expected);
+    let places = skeleton.at("handoff.dispositions.disposition");
+    let Some(Node::List(places)) = places else { panic!("{skeleton:?}") };
+    assert_eq!(places[0], item("b.rs:2", "accept"));
+    assert_eq!(places[1].member("@location"), Some(&Node::text("a.rs:1")));
+}
+
+#[test]
+fn a_contract_that_does_not_ask_for_answers_gets_none() {
+    let plain = Contract { name: "fixes".to_owned(), must: Vec::new(), should: Vec::new() };
+    let none = Node::map([("summary", Node::text("Bound 2 parameters in `a.rs`"))]);
+    assert!(!asks_for_answers(&plain) && asks_for_answers(&should()) && asks_for_answers(&must()));
+    at_work(plain.clone()).does(&hands(json(none), Profile::Strict));
+    let unclear = with(vec![answer("a.rs:1", "perhaps", "")]);
+    at_work(plain).does(&hands(json(unclear), Profile::Strict));
+}
+
+/// A skeleton that has other members gets the answers beside them.
+#[test]
+fn a_place_for_the_answers_is_made_where_the_document_has_none() {
+    let none = json(Node::map([("summary", Node::text("Bound 2 parameters in `a.rs`"))]));
+    let to_answer = at_work(must()).to_answer;
+    let missing = missing(Some(&must()), Some(&to_answer), &none).unwrap();
+    let marked = missing.marked(Node::map([("summary", Node::text("kept"))]), &none);
+    let Node::Map(members) = marked else { panic!("{marked:?}") };
+    let keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(keys, ["summary", "dispositions"]);
+    let again = missing.marked(with(Vec::new()), &none);
+    let Node::Map(members) = again else { panic!("{again:?}") };
+    assert_eq!(members.len(), 2, "not twice: {members:?}");
+}
