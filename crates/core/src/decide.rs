@@ -120,7 +120,7 @@ pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
-pub use redact::redact;
+pub use redact::{ExpiredMessages, expire, redact};
 pub use template::{TemplateRequest, template};
 pub use usage::{AgentBudget, remaining, run_budget};
 
@@ -150,6 +150,8 @@ pub struct DecisionContext<'a> {
     pub budgets: &'a [AgentBudget],
     /// The project's linter settings.
     pub lint: &'a lint::Settings,
+    /// The text that the fingerprints of the run's decisions are salted with, where it has one.
+    pub decision_salt: Option<&'a str>,
     /// What is known of the files that the command's package names.
     pub files: Option<&'a BTreeMap<String, FileFact>>,
     /// Contracts for the ways that every workflow has without declaring them, by name.

@@ -296,6 +296,7 @@ fn ground<'a>(
         files: None,
         implied: simulation.implied,
         visited: None,
+        decision_salt: None,
         at: None,
     }
 }

@@ -34,6 +34,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     migration(11, "shared_texts", include_str!("../migrations/0011_shared_texts.sql")),
     migration(12, "checkpoints", include_str!("../migrations/0012_checkpoints.sql")),
     migration(13, "shared_events", include_str!("../migrations/0013_shared_events.sql")),
+    migration(14, "scores_and_usage", include_str!("../migrations/0014_scores_and_usage.sql")),
 ];
 
 const fn migration(number: i64, name: &'static str, sql: &'static str) -> Migration {

@@ -67,7 +67,7 @@ pub(super) struct Tester {
     pub(super) checks: Vec<CheckName>,
     pub(super) budgets: Vec<AgentBudget>,
     log: Vec<(Event, Timestamp)>,
-    contents: Vec<Content>,
+    pub(super) contents: Vec<Content>,
 }
 
 impl Tester {
@@ -104,6 +104,7 @@ impl Tester {
             fresh: &fresh,
             lint: &lint,
             visited: None,
+            decision_salt: None,
             at: None,
             files: None,
             checks: &[],
@@ -173,6 +174,7 @@ impl Tester {
     pub(super) fn ground(&self) -> DecisionContext<'_> {
         DecisionContext {
             visited: None,
+            decision_salt: self.run.decision_salt.map(|it| self.text(it)),
             at: None,
             files: Some(&self.files),
             checks: &self.checks,

@@ -209,7 +209,7 @@ fn older(append: &Append) -> Append {
     Append {
         waiting: None,
         blocked: None,
-        redacted: Vec::new(),
+        dropped: Vec::new(),
         due: DueChange::Keep,
         story_status: None,
         ..append.clone()
