@@ -53,7 +53,10 @@ pub(crate) async fn run(options: &PeopleOptions) -> Result<()> {
 }
 
 async fn conversations(options: &PeopleOptions) -> Result<()> {
-    println!("| medians of {N_REQUESTS} | {FEW_MESSAGES} messages | {} | ratio | goal |", options.messages);
+    println!(
+        "| medians of {N_REQUESTS} | {FEW_MESSAGES} messages | {} | ratio | goal |",
+        options.messages
+    );
     println!("|---|---|---|---|---|");
     let few = conversation(FEW_MESSAGES).await?;
     let many = conversation(options.messages).await?;
@@ -118,7 +121,9 @@ async fn transitions(options: &PeopleOptions) -> Result<()> {
     }
     ratios.sort_by(f64::total_cmp);
     let cost = (1.0 - ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)) * 100.0;
-    println!("\nrecords cost {cost:.1} % of a transition (median; at most {MOST_COST_PERCENT} %)\n");
+    println!(
+        "\nrecords cost {cost:.1} % of a transition (median; at most {MOST_COST_PERCENT} %)\n"
+    );
     Ok(())
 }
 
@@ -127,8 +132,8 @@ async fn rate(records: CrewRecords, lasting: Duration) -> Result<f64> {
     let engine = crew::engine_recording(crew::sqlite(dir.path())?, records, Arc::new(BenchKey));
     let engine = engine.await?;
     let every = CheckpointEvery { n_events: Some(1000), time: None };
-    let keeper = (records == CrewRecords::All)
-        .then(|| CheckpointKeeper::start(engine.clone(), every));
+    let keeper =
+        (records == CrewRecords::All).then(|| CheckpointKeeper::start(engine.clone(), every));
     let measured = bench::measure_with(&engine, CALLERS, lasting, "people", records).await?;
     if let Some(keeper) = keeper {
         keeper.stop().await;

@@ -216,7 +216,8 @@ fn an_open_run_keeps_its_messages() {
     let mut finished = tester.run.clone();
     finished.status = crate::run::RunStatus::Completed;
     let decision = super::expire(&finished, &messages, tester.ground());
-    let expired = crate::event::ContentEvent::Expired { up_to: 3, n_texts: 1, kept_seconds: 86_400 };
+    let expired =
+        crate::event::ContentEvent::Expired { up_to: 3, n_texts: 1, kept_seconds: 86_400 };
     assert_eq!((decision.events, decision.dropped), (vec![expired.into()], texts));
     assert_eq!(decision.run, finished, "nothing moves");
 }

@@ -69,7 +69,8 @@ impl Views<'_> {
         let texts = self.texts(known.row.run, earlier.iter().map(|it| it.content)).await?;
         let shown = [known.package(), known.own_last(), known.sender_input()];
         known.discoveries = rework::discoveries(&earlier, &texts, &shown);
-        known.shared = self.shared_brief(&known.run, known.row.package).await?;
+        // Boxed: most runs share nothing, and every prompt would be of this size.
+        known.shared = Box::pin(self.shared_brief(&known.run, known.row.package)).await?;
         Ok(known.into_brief())
     }
 
