@@ -1,5 +1,5 @@
-//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile|runner|do]`: measures, built as a
-//! released binary is. `baton-load` knows what can be measured and with which options.
+//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile|people|runner|do]`: measures, built
+//! as a released binary is. `baton-load` knows what can be measured and with which options.
 //! `--against DIR` compares with another checkout: see [`pairs`].
 
 mod pairs;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::agents::Attribution;
+use crate::agents::AgentProfile;
 
 /// A part of a conversation, oldest first.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -29,12 +29,12 @@ pub struct ConversationItemDocument {
     /// `message`, `handoff`, `decision`, `answer`, `question`, `reply`, `unanswered` or `context`.
     pub kind: String,
     /// The agent as it was shown then; null if a person or a program speaks.
-    pub agent: Option<Attribution>,
+    pub agent: Option<AgentProfile>,
     /// Who sent it.
     pub by: String,
     /// The receiver of a handoff or a question; omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<Attribution>,
+    pub to: Option<AgentProfile>,
     /// Baton's own line, such as `Handing off to Reviewer...` or `Decided by Architect at ...`;
     /// omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,8 +77,8 @@ pub struct AskDocument {
     pub correlation_id: Uuid,
     /// `open`, `answered` or `unanswered`.
     pub status: String,
-    pub from: Attribution,
-    pub to: Attribution,
+    pub from: AgentProfile,
+    pub to: AgentProfile,
     /// Null if it was lost in a recovery or is damaged.
     pub question: Option<String>,
     pub asked_at: Timestamp,
@@ -88,7 +88,7 @@ pub struct AskDocument {
     pub due: Timestamp,
     /// Null as long as there is none.
     pub answer: Option<String>,
-    pub answered_by: Option<Attribution>,
+    pub answered_by: Option<AgentProfile>,
     pub ended_at: Option<Timestamp>,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::agents::Attribution;
+use crate::agents::AgentProfile;
 
 /// A decision, and who made it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -17,7 +17,7 @@ pub struct DecisionDocument {
     pub decision: String,
     /// The reasoning.
     pub rationale: Option<String>,
-    pub decided_by: Attribution,
+    pub decided_by: AgentProfile,
     /// The name of the person that decided; omitted if an agent did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,

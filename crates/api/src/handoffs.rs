@@ -59,6 +59,10 @@ pub struct HandoffSummary {
     pub approved_by: Option<String>,
     /// What the contract recommends and the package lacks.
     pub warnings: Vec<String>,
+    /// How complete its package was when it was sent, from 0 to 100; null if the package was sent
+    /// before, or by an older Baton.
+    #[schema(minimum = 0, maximum = 100)]
+    pub score: Option<u8>,
     /// Members that are null because the stored text is damaged; omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["reason"]))]

@@ -82,6 +82,25 @@ pub struct InsightFigures {
     pub waited_for_people_ms: u64,
     /// Handoffs that were taken with warnings (of an agent: that it sent).
     pub with_warnings: u64,
+    /// The mean completeness of the packages, from 0 to 100 (of an agent: that it sent); null without
+    /// a scored one.
+    #[schema(minimum = 0, maximum = 100)]
+    pub completeness_score: Option<f64>,
+    pub cost: InsightCost,
+}
+
+/// What the agents used for the work that they received.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InsightCost {
+    /// Handoffs whose agents said what they used.
+    pub measured: u64,
+    /// In US dollars; null if no program said what it cost. Programs that do not say are not in it.
+    pub usd: Option<f64>,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// How long the programs were at work.
+    pub work_ms: u64,
 }
 
 /// Who sent work back.

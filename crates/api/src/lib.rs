@@ -30,6 +30,7 @@ mod problem;
 mod prompt;
 mod receiver_names;
 mod redactions;
+mod retention;
 mod runs;
 mod shared_context;
 mod status;
@@ -40,7 +41,7 @@ mod workflows;
 
 use http::HeaderName;
 
-pub use crate::agents::{AgentDocument, Attribution};
+pub use crate::agents::{AgentDocument, AgentProfile, Attribution, Avatar};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::audit::{AuditEntry, ExportFormat, ExportWriter};
 pub use crate::blockers::BlockerDocument;
@@ -75,8 +76,8 @@ pub use crate::inbox::{
     ChoiceDocument, InboxItemDocument, PersonsWord, SaidPartDocument, SenderDocument,
 };
 pub use crate::insights::{
-    AgentInsights, EdgeInsights, InsightFigures, InsightsDocument, RejectedBy, WeekInsights,
-    WorkflowInsights,
+    AgentInsights, EdgeInsights, InsightCost, InsightFigures, InsightsDocument, RejectedBy,
+    WeekInsights, WorkflowInsights,
 };
 pub use crate::messages::MessageDocument;
 pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
@@ -84,7 +85,10 @@ pub use crate::page::Page;
 pub use crate::problem::{Broken, ProblemDocument};
 pub use crate::prompt::PromptDocument;
 pub use crate::receiver_names::ReceiverNames;
-pub use crate::redactions::{HandoffPart, RedactedText, RedactionRequest, RedactionResult};
+pub use crate::redactions::{
+    DroppedBefore, HandoffPart, RedactedText, RedactionRequest, RedactionResult,
+};
+pub use crate::retention::{RetainedRunDocument, RetentionResult};
 pub use crate::runs::{
     Because, BranchDocument, Goto, Nothing, PassedGateDocument, RerouteRequest, RestartDocument,
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,

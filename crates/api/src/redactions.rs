@@ -1,5 +1,6 @@
 //! Redaction: texts that are taken out of the store.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -59,6 +60,19 @@ pub struct RedactionResult {
     /// False for a dry run, and where nothing was there any more.
     pub is_recorded: bool,
     pub redacted: Vec<RedactedText>,
+    /// What the request names and was dropped before: asking again changes nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub already_redacted: Vec<DroppedBefore>,
+}
+
+/// A text that was dropped before.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DroppedBefore {
+    #[serde(flatten)]
+    pub text: RedactedText,
+    pub at: Timestamp,
+    pub by: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -6,7 +6,6 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::agents::Attribution;
-use crate::word::StateWord;
 
 /// The status of a workflow in progress.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -33,6 +32,10 @@ pub struct WorkflowStatus {
     pub current_agent: Option<Attribution>,
     /// The last five, oldest first.
     pub recent_handoffs: Vec<AgentHandoff>,
+    /// Members that are not what was written, because the stored text is damaged, such as
+    /// `recentHandoffs[1].reason`; omitted if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// The workflow API's status names.
@@ -47,7 +50,8 @@ pub enum WorkflowProgress {
     Cancelled,
 }
 
-/// Who handed what to whom, when and why.
+/// Who handed what to whom, when and why, and no more: ids, labels and states of the same handoffs are
+/// at `/api/v1/audit?run=ID`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AgentHandoffDto)]
@@ -59,17 +63,9 @@ pub struct AgentHandoff {
     pub step_name: Option<String>,
     /// The id of that step.
     pub workflow_step: Option<String>,
-    /// At most 1,000 characters of it, and its end says so. Null if it was lost in a recovery or is damaged.
+    /// At most 1,000 characters of it, and its end says so. Null if it was lost in a recovery or is
+    /// damaged.
     pub reason: Option<String>,
-    /// Only present if true: `/api/v1/handoffs/ID` has the whole reason.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub reason_truncated: bool,
-    /// Members that are null because the stored text is damaged; omitted if there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub damaged: Vec<String>,
-    pub id: Uuid,
-    pub label: String,
-    pub state: StateWord,
 }
 
 /// A numbered page.
@@ -84,6 +80,10 @@ pub struct NumberedPage<T> {
     pub total_pages: u64,
     pub has_previous: bool,
     pub has_next: bool,
+    /// Members that are not what was written, because the stored text is damaged, such as
+    /// `items[1].reason`; omitted if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// The status of a step.

@@ -42,7 +42,7 @@ pub(crate) use self::insights::{InsightsArgs, InsightsBy};
 use self::numbers::{ANY, listen_address, whole_number};
 pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
-pub(crate) use self::runs::RunCommand;
+pub(crate) use self::runs::{RunCommand, RunLog};
 pub(crate) use self::shared::{ContextCommand, DecisionArgs, DecisionCommand, QuestionCommand};
 pub(crate) use self::stories::{StoryAdd, StoryCommand, StoryEdit};
 use crate::show::OutputFormat;

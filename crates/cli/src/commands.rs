@@ -44,7 +44,7 @@ mod workspace;
 #[cfg(test)]
 pub(crate) use self::complete::shell_words;
 use crate::api::Api;
-use crate::args::{AuditCommand, Cli, CliCommand, WorkflowCommand};
+use crate::args::{AuditCommand, Cli, CliCommand, RunCommand, WorkflowCommand};
 use crate::failure::Failure;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
@@ -83,6 +83,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Verify => verify::run(&cli).await,
         CliCommand::Status => over_api(&cli, async |api| status::run(api).await).await,
         CliCommand::Story(verb) => over_api(&cli, async |api| story::run(api, verb).await).await,
+        CliCommand::Run(RunCommand::Log(args)) if args.follow => run_log::follow(&cli, args).await,
         CliCommand::Run(verb) => over_api(&cli, async |api| run::run(api, verb).await).await,
         CliCommand::Take(args) => over_api(&cli, async |api| mine::take(api, args).await).await,
         CliCommand::Done(args) => over_api(&cli, async |api| mine::done(api, args).await).await,
@@ -162,7 +163,8 @@ fn asks_a_server(command: &CliCommand) -> bool {
             AuditCommand::Log { .. }
             | AuditCommand::Export { .. }
             | AuditCommand::Checkpoint { .. }
-            | AuditCommand::Redact(_),
+            | AuditCommand::Redact(_)
+            | AuditCommand::Retain { .. },
         )
         | CliCommand::Workflow(WorkflowCommand::Diff { .. })
         | CliCommand::Watch(_)

@@ -106,11 +106,17 @@ impl DecisionText {
     }
 }
 
-/// Four bytes that tell whether a run has had the same decision before.
-pub fn fingerprint(run: RunId, id: Option<&str>, decision: &str) -> u32 {
-    let text = format!("{run}\n{}\n{decision}", id.unwrap_or_default());
+/// Four bytes that tell whether a run has had the same decision before. The salt is a text of the run
+/// that nobody reads: once it is dropped, a guess at the decision cannot be confirmed.
+pub(crate) fn fingerprint(salt: &str, id: Option<&str>, decision: &str) -> u32 {
+    let text = format!("{salt}\n{}\n{decision}", id.unwrap_or_default());
     let [a, b, c, d, ..] = Hash::of(text.as_bytes()).0;
     u32::from_be_bytes([a, b, c, d])
+}
+
+/// The fingerprint of earlier versions, which had the run's id in the place of a salt.
+pub(crate) fn unsalted_fingerprint(run: RunId, id: Option<&str>, decision: &str) -> u32 {
+    fingerprint(&run.to_string(), id, decision)
 }
 
 /// One decision of a `decision.recorded` event.

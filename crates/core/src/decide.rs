@@ -130,7 +130,7 @@ pub use dispositions::asks_for_answers;
 pub use draft::Decision;
 use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
-pub use redact::redact;
+pub use redact::{ExpiredMessages, expire, redact};
 pub use template::{TemplateRequest, template};
 pub use usage::{AgentBudget, BudgetedWork, remaining, run_budget};
 
@@ -161,6 +161,8 @@ pub struct DecisionContext<'a> {
     pub budgets: &'a [AgentBudget],
     /// The project's linter settings.
     pub lint: &'a lint::Settings,
+    /// The text that the fingerprints of the run's decisions are salted with, where it has one.
+    pub decision_salt: Option<&'a str>,
     /// What is known of the files that the command's package names.
     pub files: Option<&'a BTreeMap<String, FileFact>>,
     /// The findings in the work that the command's sender holds: those that it has to answer.

@@ -37,7 +37,7 @@ use crate::run::{HandoffNo, HandoffState};
 pub use self::blocker::BlockerEvent;
 pub use self::branch::BranchEvent;
 pub use self::checks::ChecksEvent;
-pub use self::content::ContentEvent;
+pub use self::content::{ContentEvent, message_text};
 pub use self::context::ContextEvent;
 pub use self::decision::DecisionEvent;
 pub use self::evidence::EvidenceEvent;

@@ -89,6 +89,9 @@ pub struct Run {
     /// The decisions of the run: number 1 comes first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionMark>,
+    /// The text that their fingerprints are salted with; a redaction drops it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_salt: Option<ContentId>,
     /// The newest version of each context document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<ContextMark>,
@@ -266,6 +269,7 @@ impl Run {
             casts: Vec::new(),
             portraits: Vec::new(),
             decisions: Vec::new(),
+            decision_salt: None,
             context: Vec::new(),
             asks: Vec::new(),
             n_asks: 0,

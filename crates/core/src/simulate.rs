@@ -297,6 +297,7 @@ fn ground<'a>(
         to_answer: None,
         implied: simulation.implied,
         visited: None,
+        decision_salt: None,
         at: None,
     }
 }

@@ -1,9 +1,7 @@
 //! Turns a decision into what the store appends: encoded and hash-chained events, and the changed
 //! rows.
 
-use baton_core::content::ContentId;
 use baton_core::decide::{Decision, due_at};
-use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::Run;
@@ -26,7 +24,7 @@ pub(crate) fn append(
     by: &Principal,
     at: Timestamp,
 ) -> Append {
-    let Decision { run, events, contents, .. } = decision;
+    let Decision { run, events, contents, dropped, .. } = decision;
     let mut head = head;
     let mut records = Vec::with_capacity(events.len());
     for (index, it) in events.iter().enumerate() {
@@ -56,15 +54,11 @@ pub(crate) fn append(
             .map(|it| it.name().to_owned())
             .collect(),
         events: records,
-        redacted: events.iter().filter_map(redacted).collect(),
+        dropped,
         contents,
         story: None,
         definition: None,
         answered: None,
         at,
     }
-}
-
-fn redacted(event: &Event) -> Option<ContentId> {
-    if let Event::Content(event) = event { Some(event.redacted()) } else { None }
 }

@@ -32,6 +32,7 @@ mod receive;
 mod redact;
 mod repository;
 mod request;
+mod retention;
 mod starts;
 mod step_limits;
 pub mod stored;
@@ -84,8 +85,9 @@ pub use crate::outcome::CommandResult;
 pub use crate::reader::Reader;
 pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
-pub use crate::redact::REDACTED_TEXT;
+pub use crate::redact::{EXPIRED_TEXT, REDACTED_TEXT};
 pub use crate::repository::{BranchName, GitBranch, GitRefs, Repository};
+pub use crate::retention::{RetainedRun, RetentionKeeper, RetentionPass};
 pub use crate::starts::{StartRun, StartingPoint};
 pub use crate::stories::{SavedStory, branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
@@ -242,7 +244,11 @@ impl Engine {
                 }
             }
             let catalog = self.catalog();
-            let ground = self.ground(&catalog, &loaded.workflow);
+            let salt = self.decision_salt(&loaded.run).await?;
+            let ground = DecisionContext {
+                decision_salt: salt.as_deref(),
+                ..self.ground(&catalog, &loaded.workflow)
+            };
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,
                 // Another node may have moved the run since: refuse only after a fresh read.
@@ -428,6 +434,7 @@ impl Engine {
     fn ground<'a>(&'a self, catalog: &'a Catalog, workflow: &'a Workflow) -> DecisionContext<'a> {
         DecisionContext {
             visited: None,
+            decision_salt: None,
             at: None,
             files: None,
             to_answer: None,

@@ -13,7 +13,7 @@ use baton_core::workflow::Workflow;
 use baton_store::{
     CheckpointRow, Definition, EventFilter, HandoffFact, HandoffFilter, HandoffRef, HandoffRow,
     Identity, OpenRunCounts, Position, RunFilter, RunRef, RunRow, SharedEvents, Statistics,
-    StoredEvent, StoryCounts, StoryFilter, StoryRow,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, UsageFact,
 };
 use jiff::Timestamp;
 
@@ -243,6 +243,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Handoffs without their texts, newest first.
+    /// What agents used in the runs with these numbers, newest runs first.
+    pub async fn usage_facts(
+        self,
+        first_run: u64,
+        last_run: u64,
+        limit: u32,
+    ) -> Result<Vec<UsageFact>, EngineError> {
+        Ok(self.engine.store.usage_facts(first_run, last_run, limit).await?)
+    }
+
     pub async fn handoff_facts(
         self,
         before: u64,

@@ -9,10 +9,12 @@ use std::collections::HashMap;
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::run::RunId;
-use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunRef, StoreError};
+use baton_store::{
+    DropCause, EventFilter, HandoffFilter, HandoffRow, Position, RunRef, StoreError,
+};
 use baton_wire::event;
 
-use crate::redact::REDACTED_TEXT;
+use crate::redact::{EXPIRED_TEXT, REDACTED_TEXT};
 use crate::{Engine, EngineError, Reader};
 
 /// Shown in place of a damaged text on a page or in a table.
@@ -256,10 +258,12 @@ impl Engine {
             return Ok(());
         }
         let lost = self.store.lost_texts(run).await?;
-        let redacted = self.store.redacted_texts(run).await?;
+        let dropped = self.store.dropped_texts(run).await?;
+        let dropped: HashMap<ContentId, DropCause> =
+            dropped.into_iter().map(|it| (it.id, it.cause)).collect();
         for id in missing {
-            if redacted.contains(&id) {
-                texts.whole.insert(id, redacted_content(id));
+            if let Some(cause) = dropped.get(&id) {
+                texts.whole.insert(id, dropped_content(id, *cause));
             } else if !lost.contains(&id) {
                 texts.damaged.insert(id, TextDamage::Absent);
             }
@@ -306,9 +310,13 @@ fn all_of(row: &HandoffRow) -> impl Iterator<Item = (&'static str, ContentId)> {
     row.package.map(|it| ("package", it)).into_iter().chain(words_of(row))
 }
 
-/// Stands for a redacted text wherever one is read. It is no package, whatever it was.
-fn redacted_content(id: ContentId) -> Content {
-    Content { id, nonce: [0; 16], kind: ContentKind::Words, text: REDACTED_TEXT.into() }
+/// Stands for a dropped text wherever one is read. It is no package, whatever it was.
+fn dropped_content(id: ContentId, cause: DropCause) -> Content {
+    let text = match cause {
+        DropCause::Redacted => REDACTED_TEXT,
+        DropCause::Expired => EXPIRED_TEXT,
+    };
+    Content { id, nonce: [0; 16], kind: ContentKind::Words, text: text.into() }
 }
 
 fn words_of(row: &HandoffRow) -> impl Iterator<Item = (&'static str, ContentId)> {

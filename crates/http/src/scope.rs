@@ -17,11 +17,13 @@ use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use baton_engine::{
     Attempt, Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine,
-    EngineError, Key, ReceiveResult, RunTarget, SavedStory, StartRun, StartingPoint,
+    EngineError, Key, ReceiveResult, RetentionPass, RunTarget, SavedStory, StartRun, StartingPoint,
 };
-use baton_store::{CheckpointRow, HandoffRef, Position, StoreError, Version, WriteFault};
+use baton_store::{
+    CheckpointRow, DroppedText, HandoffRef, Position, StoreError, Version, WriteFault,
+};
 use baton_views::Views;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
 use crate::App;
@@ -241,6 +243,18 @@ impl RequestCaller {
     /// Changes with every commit.
     pub(crate) fn tip(&self) -> watch::Receiver<Position> {
         self.engine.tip()
+    }
+
+    pub(crate) async fn retain(
+        &self,
+        kept: SignedDuration,
+        after: u64,
+    ) -> Result<RetentionPass, EngineError> {
+        self.engine.retain(&self.caller.without_key(), kept, after).await
+    }
+
+    pub(crate) async fn dropped_texts(&self, run: RunId) -> Result<Vec<DroppedText>, EngineError> {
+        self.engine.dropped_texts(run).await
     }
 
     pub(crate) async fn redactable(

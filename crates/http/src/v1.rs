@@ -39,6 +39,8 @@ use utoipa_axum::routes;
 
 use crate::App;
 
+pub(crate) use self::agents::step_title;
+
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(status::get))
@@ -95,6 +97,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(audit::checkpoints::list, audit::checkpoints::sign))
         .routes(routes!(audit::checkpoints::events))
         .routes(routes!(audit::redactions::redact))
+        .routes(routes!(audit::retention::apply))
         .routes(routes!(agents::list))
         .routes(routes!(agents::get))
         .routes(routes!(definitions::list))

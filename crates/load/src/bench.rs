@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use baton_engine::Engine;
 use clap::Args;
 
-use crate::crew::{self, Go, Hand, Keys};
+use crate::crew::{self, CrewRecords, Go, Hand, Keys};
 use crate::{history, raw};
 
 #[derive(Debug, Args)]
@@ -107,10 +107,22 @@ pub(crate) async fn measure(
     lasting: Duration,
     name: &str,
 ) -> Result<Measured> {
+    measure_with(engine, callers, lasting, name, CrewRecords::None).await
+}
+
+/// As [`measure`], with what is recorded beside the handoffs.
+pub(crate) async fn measure_with(
+    engine: &Arc<Engine>,
+    callers: usize,
+    lasting: Duration,
+    name: &str,
+    records: CrewRecords,
+) -> Result<Measured> {
     let began = Instant::now();
     let mut tasks = Vec::new();
     for n in 0..callers {
-        let mut hand = Hand::new(engine.clone(), format!("{name}-{n}"), Keys::None)?;
+        let hand = Hand::new(engine.clone(), format!("{name}-{n}"), Keys::None)?;
+        let mut hand = hand.recording(records)?;
         tasks.push(tokio::spawn(async move {
             let mut took = Vec::new();
             loop {

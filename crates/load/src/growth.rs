@@ -3,7 +3,7 @@
 //!
 //! Measured is the `baton` program itself, on one project that grows from one size to the next.
 
-mod fill;
+pub(crate) mod fill;
 mod measure;
 
 use std::path::{Path, PathBuf};

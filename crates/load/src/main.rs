@@ -1,5 +1,5 @@
 //! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
-//! `growth`, `hostile`, `runner`, `do`), and to kill it in the middle (`crash`).
+//! `growth`, `hostile`, `people`, `runner`, `do`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
@@ -13,6 +13,7 @@ mod history;
 mod hostile;
 mod http;
 mod leases;
+mod people;
 mod raw;
 mod runner;
 
@@ -49,6 +50,8 @@ enum LoadCommand {
     Growth(growth::GrowthOptions),
     /// What others notice of clients that mean harm, and what those take of the memory
     Hostile(hostile::HostileOptions),
+    /// What conversations, decisions, attribution, checkpoints and exports cost
+    People(people::PeopleOptions),
     /// What the runner takes for each handoff, beside the agent's own work
     Runner(runner::RunnerBenchOptions),
     /// What `baton do` costs beside the agents
@@ -75,6 +78,7 @@ fn main() -> anyhow::Result<()> {
         LoadCommand::Leases(options) => runtime.block_on(leases::run(&options)),
         LoadCommand::Growth(options) => runtime.block_on(growth::run(&options)),
         LoadCommand::Hostile(options) => runtime.block_on(hostile::run(&options)),
+        LoadCommand::People(options) => runtime.block_on(people::run(&options)),
         LoadCommand::Do(options) => do_work::run(&options),
         LoadCommand::Runner(options) => runtime.block_on(runner::run(&options)),
         LoadCommand::Agent(options) => runner::play_agent(&options),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use baton_api::{
-    Attribution, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GateDocument,
+    AgentProfile, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GateDocument,
     GivenBack, HandoffDetail, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest,
     ProblemDocument, PromptDocument, StoryDocument, StoryText, UsageReport, WithdrawnPermission,
 };
@@ -323,8 +323,8 @@ impl Client {
     /// Every agent of the project.
     pub(crate) async fn agents(&self) -> Result<Vec<String>, ApiFailure> {
         let (_, body) = self.insist(&self.get("/agents".to_owned())).await?;
-        let page: Page<Attribution> = read(&body)?;
-        Ok(page.items.into_iter().map(|it| it.agent_id).collect())
+        let page: Page<AgentProfile> = read(&body)?;
+        Ok(page.items.into_iter().map(|it| it.attribution.agent_id).collect())
     }
 
     fn get(&self, path: String) -> ApiRequest<'_> {

@@ -68,7 +68,7 @@ pub(crate) fn append(
     if let Some(answered) = &append.answered {
         idempotency::add(statements, answered, prepared.answered_at).map_err(to_append)?;
     }
-    contents::redact(statements, run_number, &append.redacted).map_err(to_append)?;
+    contents::drop_texts(statements, run_number, &append.dropped).map_err(to_append)?;
     for content in &append.contents {
         contents::add(statements, run_number, content).map_err(to_append)?;
     }

@@ -1,18 +1,16 @@
 //! The texts of a run, by the id that the event log uses.
 
 use baton_core::content::{Content, ContentId, ContentKind};
-use baton_core::event::Event;
 use baton_core::package::Format;
 use baton_core::run::RunId;
-use baton_store::{StoredContent, TextOwner};
-use baton_wire::event::decode;
+use baton_store::{DROPPING_EVENTS, DroppedText, StoredContent, TextOwner, dropped_texts};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{content_id, execute, hash, number, parsed};
 use crate::error::{in_row, unreadable};
-use crate::shared_texts;
 use crate::statements::Statements;
+use crate::{events, shared_texts};
 
 /// Inserts a text. Inserting it again changes nothing: its id is its hash. One that every run has
 /// is stored once: it would be most of the rows here.
@@ -68,7 +66,7 @@ pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<
 }
 
 /// Deletes texts so that no byte of them stays in the file: freed pages are overwritten.
-pub(crate) fn redact(
+pub(crate) fn drop_texts(
     statements: &impl Statements,
     run_number: i64,
     ids: &[ContentId],
@@ -85,22 +83,14 @@ pub(crate) fn redact(
     deleted
 }
 
-/// The texts that events of a run say are redacted.
-pub(crate) fn redacted(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<ContentId>> {
-    let sql = "select body from events
-               where run_number = (select number from runs where id = ?1)
-                   and name = 'content.redacted'
-               order by position";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([run.0.as_bytes()])?;
-    let mut redacted = Vec::new();
-    while let Some(row) = rows.next()? {
-        let body = row.get_ref("body")?.as_str().map_err(|_| unreadable("body"))?;
-        if let Ok(Event::Content(event)) = decode(body) {
-            redacted.push(event.redacted());
-        }
+/// The texts that events of a run say are dropped.
+pub(crate) fn dropped(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<DroppedText>> {
+    let dropping = events::named(connection, run, &DROPPING_EVENTS)?;
+    if !dropping.iter().any(|it| it.name == "content.expired") {
+        return Ok(dropped_texts(&dropping));
     }
-    Ok(redacted)
+    let names = [&DROPPING_EVENTS[..], &["message.posted", "message.asked", "message.replied"]];
+    Ok(dropped_texts(&events::named(connection, run, &names.concat())?))
 }
 
 /// How many texts are the run's own.

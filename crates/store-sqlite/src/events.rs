@@ -110,6 +110,25 @@ pub(crate) fn shared(
     connection.prepare_cached(&shared_sql(of))?.query_map(params, read)?.collect()
 }
 
+/// The events of a run with one of these names, by position.
+pub(crate) fn named(
+    connection: &Connection,
+    run: RunId,
+    names: &[&str],
+) -> rusqlite::Result<Vec<StoredEvent>> {
+    let names: Vec<String> = names.iter().map(|it| format!("'{it}'")).collect();
+    let sql = format!(
+        "select events.position, runs.id as run_id, events.version, events.happened_at,
+             events.name, events.done_by, events.hash, events.body
+         from events join runs on runs.number = events.run_number
+         where events.run_number = (select number from runs where id = ?1)
+             and events.name in ({})
+         order by events.position",
+        names.join(", ")
+    );
+    connection.prepare_cached(&sql)?.query_map(params![run.0.as_bytes()], read)?.collect()
+}
+
 /// Repeats the condition of the index, without which SQLite does not use it, and then names the
 /// events that are meant.
 pub(crate) fn shared_sql(of: SharedEvents) -> String {

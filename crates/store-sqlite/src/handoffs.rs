@@ -25,10 +25,11 @@ pub(crate) fn add(
     let sql = "insert into handoffs (
                    number, id, run_number, no, kind, from_agent, from_place, to_agent, to_place,
                    state, outcome, package, reason, ended_reason, acknowledgement, attempt,
-                   follows, approved_by, warnings, is_stale, created_at, accepted_at, ended_at
+                   follows, approved_by, warnings, is_stale, created_at, accepted_at, ended_at,
+                   score
                ) values (
                    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                   ?18, ?19, ?20, ?21, ?22, ?23
+                   ?18, ?19, ?20, ?21, ?22, ?23, ?24
                )";
     let params = params![
         (row.number > 0).then(|| integer(row.number)),
@@ -54,6 +55,7 @@ pub(crate) fn add(
         nanoseconds(row.created_at)?,
         row.accepted_at.map(nanoseconds).transpose()?,
         row.ended_at.map(nanoseconds).transpose()?,
+        row.score,
     ];
     let number = statements.with(sql, |it| it.insert(params));
     number.map(i64::unsigned_abs).map_err(to_store)
@@ -333,7 +335,7 @@ const COLUMNS: &str = "select
     handoffs.state, handoffs.outcome, handoffs.package, handoffs.reason, handoffs.ended_reason,
     handoffs.acknowledgement, handoffs.attempt, handoffs.follows, handoffs.approved_by,
     handoffs.warnings, handoffs.is_stale, handoffs.created_at, handoffs.accepted_at,
-    handoffs.ended_at";
+    handoffs.ended_at, handoffs.score";
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
     in_row(row, "handoffs", "number", |row| {
@@ -357,6 +359,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
             follows: row.get::<_, Option<u32>>("follows")?.map(HandoffNo),
             approved_by: maybe_parsed(row, "approved_by", |it| Principal::parse(it).ok())?,
             warnings: maybe_parsed(row, "warnings", crate::columns::list)?.unwrap_or_default(),
+            score: row.get("score")?,
             is_stale: row.get("is_stale")?,
             created_at: time(row, "created_at")?,
             accepted_at: maybe_time(row, "accepted_at")?,

@@ -73,11 +73,12 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_files::{Dir, FileMode};
 use baton_store::{
-    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
-    HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
-    OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, SharedEvents,
-    Statistics, Store, StoreCheck, StoreResult, StoredContent, StoredEvent, StoryCounts,
-    StoryFilter, StoryHead, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
+    Append, AppendError, Appended, CheckpointRow, Definition, DroppedText, DueRow, EventFilter,
+    HandoffFact, HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal,
+    LookAgain, OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
+    SharedEvents, Statistics, Store, StoreCheck, StoreResult, StoredContent, StoredEvent,
+    StoryCounts, StoryFilter, StoryHead, StoryRow, TimerRow, UsageFact, WriteFault, refuse_nul,
+    story_texts,
 };
 use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;
@@ -272,6 +273,15 @@ impl Store for SqliteStore {
         self.readers.read(move |it| handoffs::count(it, &filter)).await
     }
 
+    async fn usage_facts(
+        &self,
+        first_run: u64,
+        last_run: u64,
+        limit: u32,
+    ) -> StoreResult<Vec<UsageFact>> {
+        self.readers.read(move |it| statistics::usage(it, first_run, last_run, limit)).await
+    }
+
     async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>> {
         self.readers.read(move |it| statistics::facts(it, before, limit)).await
     }
@@ -290,8 +300,8 @@ impl Store for SqliteStore {
         self.readers.read(move |it| contents::lost(it, run)).await
     }
 
-    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
-        self.readers.read(move |it| contents::redacted(it, run)).await
+    async fn dropped_texts(&self, run: RunId) -> StoreResult<Vec<DroppedText>> {
+        self.readers.read(move |it| contents::dropped(it, run)).await
     }
 
     async fn count_contents(&self, run: RunId) -> StoreResult<u64> {

@@ -39,6 +39,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "faster_shared_events",
         include_str!("../migrations/0014_faster_shared_events.sql"),
     ),
+    migration(15, "scores_and_usage", include_str!("../migrations/0015_scores_and_usage.sql")),
 ];
 
 const fn migration(number: i64, name: &'static str, sql: &'static str) -> Migration {

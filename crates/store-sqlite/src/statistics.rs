@@ -1,12 +1,14 @@
 //! Counts and means over handoffs, computed in SQL.
 
+use baton_core::event::{Event, UsageEvent};
 use baton_core::names::{AgentId, WorkflowName};
-use baton_core::run::{HandoffState, Kind, Party};
-use baton_store::{AgentStatistics, HandoffFact, HandoffFilter, Order, Statistics};
+use baton_core::run::{HandoffNo, HandoffState, Kind, Party};
+use baton_store::{AgentStatistics, HandoffFact, HandoffFilter, Order, Statistics, UsageFact};
+use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
 
 use crate::columns::{integer, limit, maybe_time, number, parsed, place, time};
-use crate::error::in_row;
+use crate::error::{in_row, unreadable};
 use crate::handoffs::{matching, with_params};
 
 pub(crate) fn over(
@@ -33,7 +35,7 @@ pub(crate) fn facts(
 
 /// By the handoffs' own tree, and each run by its number: no index, and nothing is sorted.
 const FACTS: &str = "select
-        handoffs.number, handoffs.run_number, runs.workflow, handoffs.kind, handoffs.from_agent,
+        handoffs.number, handoffs.run_number, handoffs.no, handoffs.score, runs.workflow, handoffs.kind, handoffs.from_agent,
         handoffs.from_place, handoffs.to_agent, handoffs.to_place, handoffs.state,
         coalesce(json_array_length(handoffs.warnings), 0) as n_warnings, handoffs.created_at,
         handoffs.accepted_at, handoffs.ended_at
@@ -46,6 +48,8 @@ fn read_fact(row: &Row<'_>) -> rusqlite::Result<HandoffFact> {
         Ok(HandoffFact {
             number: number(row, "number")?,
             run_number: number(row, "run_number")?,
+            no: HandoffNo(row.get("no")?),
+            score: row.get("score")?,
             workflow: parsed(row, "workflow", |it| WorkflowName::parse(it).ok())?,
             kind: parsed(row, "kind", Kind::from_name)?,
             from: Party { agent: agent("from_agent")?, place: place(row, "from_place")? },
@@ -58,6 +62,30 @@ fn read_fact(row: &Row<'_>) -> rusqlite::Result<HandoffFact> {
         })
     })
 }
+
+/// What agents used in some runs, newest runs first.
+pub(crate) fn usage(
+    connection: &Connection,
+    first_run: u64,
+    last_run: u64,
+    most: u32,
+) -> rusqlite::Result<Vec<UsageFact>> {
+    let mut statement = connection.prepare_cached(USAGE)?;
+    let params = params![integer(first_run), integer(last_run), limit(most)];
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let body = row.get_ref("body")?.as_str().map_err(|_| unreadable("body"))?;
+        if let Ok(Event::Usage(UsageEvent::Recorded { handoff, usage, .. })) = decode(body) {
+            found.push(UsageFact { run_number: number(row, "run_number")?, handoff, usage });
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) const USAGE: &str = "select run_number, body from events indexed by events_usage
+    where name = 'usage.recorded' and run_number between ?1 and ?2
+    order by run_number desc limit ?3";
 
 fn by_state(
     connection: &Connection,

@@ -19,6 +19,7 @@ pub async fn a_new_handoff_is_pending(store: &dyn Store) {
         follows: Some(HandoffNo(7)),
         approved_by: Some(principal("Ada Ł.")),
         warnings: vec!["missing context.\"x\"".to_owned(), "second".to_owned()],
+        score: Some(85),
         ..created(&first, "human", &reason)
     };
     let mut second = then(&first, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
@@ -43,6 +44,7 @@ pub async fn a_new_handoff_is_pending(store: &dyn Store) {
         follows: Some(HandoffNo(7)),
         approved_by: Some(principal("Ada Ł.")),
         warnings: vec!["missing context.\"x\"".to_owned(), "second".to_owned()],
+        score: Some(85),
         is_stale: false,
         created_at: second.at,
         accepted_at: None,

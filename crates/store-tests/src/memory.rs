@@ -23,11 +23,12 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use baton_store::{
-    Append, AppendError, Appended, CheckpointRow, Definition, DueRow, EventFilter, HandoffFact,
-    HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain,
-    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
+    Append, AppendError, Appended, CheckpointRow, Definition, DroppedText, DueRow, EventFilter,
+    HandoffFact, HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal,
+    LookAgain, OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
     SharedEvents, Statistics, Store, StoreCheck, StoreError, StoreResult, StoredContent,
-    StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerRow, refuse_nul, story_texts,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerRow, UsageFact, refuse_nul,
+    story_texts,
 };
 
 use baton_wire::checkpoint::LogLink;
@@ -139,6 +140,15 @@ impl Store for MemoryStore {
         Ok(kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it)).count() as u64)
     }
 
+    async fn usage_facts(
+        &self,
+        first_run: u64,
+        last_run: u64,
+        limit: u32,
+    ) -> StoreResult<Vec<UsageFact>> {
+        Ok(self.open()?.usage(first_run..=last_run, limit as usize))
+    }
+
     async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>> {
         let kept = self.open()?;
         let before = if before == 0 { u64::MAX } else { before };
@@ -165,9 +175,9 @@ impl Store for MemoryStore {
         Ok(Vec::new())
     }
 
-    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
+    async fn dropped_texts(&self, run: RunId) -> StoreResult<Vec<DroppedText>> {
         let kept = self.open()?;
-        Ok(kept.redacted(run))
+        Ok(kept.dropped(run))
     }
 
     async fn count_contents(&self, run: RunId) -> StoreResult<u64> {

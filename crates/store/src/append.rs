@@ -27,7 +27,7 @@ pub struct Append {
     pub changed: Vec<HandoffRow>,
     pub contents: Vec<Content>,
     /// Texts of the run that are dropped, with their nonces.
-    pub redacted: Vec<ContentId>,
+    pub dropped: Vec<ContentId>,
     /// Created where the key does not exist yet.
     pub story: Option<Story>,
     /// Stored where it is not known yet.

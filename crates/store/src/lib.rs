@@ -4,6 +4,7 @@
 //! about one. Its guarantees are in `baton-store-tests`, which every backend passes.
 
 mod append;
+mod dropped;
 mod due;
 mod error;
 mod nul;
@@ -27,14 +28,15 @@ pub use baton_core::order::Order;
 pub use append::{
     Append, Appended, Definition, EventRecord, IdempotencyRecord, LeaseRenewal, TimerChange,
 };
+pub use dropped::{DROPPING_EVENTS, dropped_texts};
 pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, CheckpointRow, EventFilter, HandoffFact, HandoffFilter, HandoffRef,
-    HandoffRow, Identity, OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow,
-    SharedEvents, Statistics, StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow,
-    TimerKind, TimerRow, Version,
+    AgentStatistics, CheckpointRow, DropCause, DroppedText, EventFilter, HandoffFact,
+    HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts, OutboxRow, Position, RunFilter,
+    RunRef, RunRow, SharedEvents, Statistics, StoredEvent, StoryCounts, StoryFilter, StoryHead,
+    StoryRow, TimerKind, TimerRow, UsageFact, Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent, TextOwner};
@@ -79,6 +81,14 @@ pub trait Store: Send + Sync {
     /// The handoffs with a number below `before`, newest first; 0 for the newest.
     async fn handoff_facts(&self, before: u64, limit: u32) -> StoreResult<Vec<HandoffFact>>;
 
+    /// What was used in the runs with these numbers, both included, newest runs first.
+    async fn usage_facts(
+        &self,
+        first_run: u64,
+        last_run: u64,
+        limit: u32,
+    ) -> StoreResult<Vec<UsageFact>>;
+
     /// Counts and means over the handoffs of a filter; order, skip and limit are ignored.
     async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics>;
 
@@ -88,8 +98,8 @@ pub trait Store: Send + Sync {
     /// The texts that were recorded as lost when the run was recovered from damage.
     async fn lost_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
 
-    /// The texts that events of the run say are redacted.
-    async fn redacted_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
+    /// The texts that events of the run say are dropped, in the order of those events.
+    async fn dropped_texts(&self, run: RunId) -> StoreResult<Vec<DroppedText>>;
 
     /// How many texts a run has.
     async fn count_contents(&self, run: RunId) -> StoreResult<u64>;

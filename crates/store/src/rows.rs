@@ -1,5 +1,6 @@
 //! The rows that a store returns, and the filters to query them.
 
+use baton_core::budget::Usage;
 use baton_core::content::ContentId;
 use baton_core::event::Created;
 use baton_core::hash::Hash;
@@ -124,6 +125,8 @@ pub struct HandoffRow {
     pub follows: Option<HandoffNo>,
     pub approved_by: Option<Principal>,
     pub warnings: Vec<String>,
+    /// How complete its package was when it was sent, from 0 to 100; none where it was sent before.
+    pub score: Option<u8>,
     pub is_stale: bool,
     pub created_at: Timestamp,
     /// When the present holder accepted it. Waiting for a delegate or a person and going on is not
@@ -137,15 +140,25 @@ pub struct HandoffRow {
 pub struct HandoffFact {
     pub number: u64,
     pub run_number: u64,
+    pub no: HandoffNo,
     pub workflow: WorkflowName,
     pub kind: Kind,
     pub from: Party,
     pub to: Party,
     pub state: HandoffState,
     pub n_warnings: u32,
+    pub score: Option<u8>,
     pub created_at: Timestamp,
     pub accepted_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
+}
+
+/// What an agent used for a handoff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageFact {
+    pub run_number: u64,
+    pub handoff: HandoffNo,
+    pub usage: Usage,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,6 +236,24 @@ pub struct StoredEvent {
     pub by: Principal,
     pub body: String,
     pub hash: Hash,
+}
+
+/// A text that was dropped for good, as an event of its run says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DroppedText {
+    pub id: ContentId,
+    pub cause: DropCause,
+    pub at: Timestamp,
+    pub by: Principal,
+}
+
+/// Why a text was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropCause {
+    /// Somebody asked for it.
+    Redacted,
+    /// It was kept for as long as the project keeps such texts.
+    Expired,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -347,6 +378,7 @@ impl HandoffRow {
             follows: created.follows,
             approved_by: created.approved_by.clone(),
             warnings: created.warnings.clone(),
+            score: created.score,
             is_stale: false,
             created_at: at,
             accepted_at: None,

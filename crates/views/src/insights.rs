@@ -6,10 +6,11 @@
 
 mod group;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use baton_core::budget::Usage;
 use baton_core::names::{AgentId, WorkflowName};
-use baton_core::run::Kind;
+use baton_core::run::{HandoffNo, Kind};
 use baton_core::workflow::Place;
 use baton_engine::EngineError;
 use baton_store::HandoffFact;
@@ -23,6 +24,8 @@ use crate::Views;
 /// How many handoffs are looked at.
 const MOST_HANDOFFS: u64 = 20_000;
 const PAGE: u32 = 2000;
+/// How many reports of what was used are looked at: of the newest runs.
+const MOST_USAGES: u32 = 100_000;
 
 /// Which handoffs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,9 +80,28 @@ impl Views<'_> {
                 break;
             }
         }
+        let used = self.used_for(&facts).await?;
         let oldest = facts.iter().map(|it| it.created_at).min().filter(|_| is_cut);
         let from = oldest.unwrap_or(window.from);
-        Ok(Insights { is_cut, ..figures(&facts, from, self.now()) })
+        Ok(Insights { is_cut, ..figures(&facts, &used, from, self.now()) })
+    }
+}
+
+/// What was used for each handoff, by the number of its run and its own.
+type UsedFor = HashMap<(u64, HandoffNo), Usage>;
+
+impl Views<'_> {
+    async fn used_for(&self, facts: &[HandoffFact]) -> Result<UsedFor, EngineError> {
+        let runs = facts.iter().map(|it| it.run_number);
+        let (Some(first), Some(last)) = (runs.clone().min(), runs.max()) else {
+            return Ok(UsedFor::new());
+        };
+        let mut used = UsedFor::new();
+        for it in self.usage_facts(first, last, MOST_USAGES).await? {
+            let sum: &mut Usage = used.entry((it.run_number, it.handoff)).or_default();
+            *sum = sum.plus(it.usage);
+        }
+        Ok(used)
     }
 }
 
@@ -93,7 +115,7 @@ impl InsightWindow {
 }
 
 /// The figures of some handoffs, newest first.
-fn figures(facts: &[HandoffFact], from: Timestamp, to: Timestamp) -> Insights {
+fn figures(facts: &[HandoffFact], used: &UsedFor, from: Timestamp, to: Timestamp) -> Insights {
     let mut agents: BTreeMap<AgentId, InsightGroup> = BTreeMap::new();
     let mut edges: BTreeMap<InsightEdge, InsightGroup> = BTreeMap::new();
     let mut workflows: BTreeMap<WorkflowName, InsightGroup> = BTreeMap::new();
@@ -107,8 +129,11 @@ fn figures(facts: &[HandoffFact], from: Timestamp, to: Timestamp) -> Insights {
         };
         let is_first =
             fact.kind == Kind::Sequential && seen.insert((fact.run_number, edge.clone()));
-        // What an agent receives says how fast it is, what it sends how good.
-        agents.entry(fact.to.agent.clone()).or_default().receive(fact, to);
+        let used = used.get(&(fact.run_number, fact.no));
+        // What an agent receives says how fast it is and what it costs, what it sends how good.
+        let receiver = agents.entry(fact.to.agent.clone()).or_default();
+        receiver.receive(fact, to);
+        receiver.spend(used);
         agents.entry(fact.from.agent.clone()).or_default().send(fact, is_first);
         let groups = [
             edges.entry(edge).or_default(),
@@ -118,6 +143,7 @@ fn figures(facts: &[HandoffFact], from: Timestamp, to: Timestamp) -> Insights {
         for group in groups {
             group.receive(fact, to);
             group.send(fact, is_first);
+            group.spend(used);
         }
     }
     let n_handoffs = facts.len() as u64;

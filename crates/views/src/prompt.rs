@@ -16,6 +16,7 @@ mod gather;
 mod render;
 mod role;
 mod rules;
+mod shared;
 mod surroundings;
 mod templates;
 mod untrusted;
@@ -24,6 +25,7 @@ mod variables;
 use std::fmt;
 
 pub use baton_core::agent::AgentInterface;
+use baton_core::collaboration::ContextVersion;
 use baton_core::hash::Hash;
 use baton_core::invisible::is_invisible;
 use baton_store::HandoffRef;
@@ -72,6 +74,8 @@ pub struct Prompt {
     pub tokens: usize,
     /// Names of the sections that the budget had no room for.
     pub left_out: Vec<String>,
+    /// The shared documents whose text is in it.
+    pub documents: Vec<ContextVersion>,
 }
 
 impl Views<'_> {

@@ -17,10 +17,12 @@ pub mod agent_program;
 pub(crate) mod audit;
 pub(crate) mod checks;
 pub(crate) mod lint;
+pub(crate) mod retention;
 pub mod runner;
 
 pub use audit::AuditSettings;
 pub use checks::{DEFAULT_TIMEOUT, ProjectCheck};
+pub use retention::RetentionSettings;
 
 pub const MOST_BYTES: usize = 16 * 1024;
 
@@ -34,8 +36,17 @@ pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 /// Folders that no archive is written to, wherever they are.
 const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
 
-pub(crate) const KEYS: &[&str] =
-    &["project", "lint", "archive", "audit", "runner", "executors", "agents", "checks"];
+pub(crate) const KEYS: &[&str] = &[
+    "project",
+    "lint",
+    "archive",
+    "audit",
+    "retention",
+    "runner",
+    "executors",
+    "agents",
+    "checks",
+];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
@@ -56,6 +67,8 @@ pub struct ProjectFile {
     pub checks: Vec<ProjectCheck>,
     /// How often the log is signed: `[audit]`.
     pub audit: AuditSettings,
+    /// How long texts are kept: `[retention]`.
+    pub retention: RetentionSettings,
 }
 
 /// Folders of the project, relative to its root.
@@ -109,6 +122,8 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let checks = top.get("checks").map(|it| checks::checks(&it, problems)).unwrap_or_default();
     let runner = runner::settings(&top, problems);
     let audit = top.get("audit").map(|it| audit::settings(&it, problems)).unwrap_or_default();
+    let retention =
+        top.get("retention").map(|it| retention::settings(&it, problems)).unwrap_or_default();
     let Some(project) = top.get("project") else {
         return Some(ProjectFile {
             lint,
@@ -116,6 +131,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
             checks,
             runner,
             audit,
+            retention,
             ..ProjectFile::default()
         });
     };
@@ -131,6 +147,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         runner,
         checks,
         audit,
+        retention,
     })
 }
 
@@ -182,6 +199,7 @@ fn folder(
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use jiff::SignedDuration;
     use proptest::prelude::*;
 
     use super::*;
@@ -218,10 +236,23 @@ mod tests {
             runner: RunnerSettings::default(),
             checks: Vec::new(),
             audit: AuditSettings::default(),
+            retention: RetentionSettings::default(),
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {
             assert_eq!(parse(text), Ok(ProjectFile::default()));
+        }
+    }
+
+    #[test]
+    fn messages_are_kept_for_ever_unless_the_project_says_how_long() {
+        let read = |text: &str| parse(text).map(|it| it.retention.messages);
+        assert_eq!(read("[retention]\n"), Ok(None));
+        let days = SignedDuration::from_hours(90 * 24);
+        assert_eq!(read("[retention]\nmessages = \"90d\"\n"), Ok(Some(days)));
+        for bad in ["90", "0d", "-1d", "3 months", "99999d", "1h"] {
+            let text = format!("[retention]\nmessages = \"{bad}\"\n");
+            assert!(read(&text).is_err(), "{bad}");
         }
     }
 

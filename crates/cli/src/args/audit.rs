@@ -35,6 +35,13 @@ pub(crate) enum AuditCommand {
     },
     /// Drop texts for good: the log still verifies, and says who did it and why
     Redact(AuditRedact),
+    /// Drop messages of finished runs that are older than the project keeps them
+    ///
+    /// Drop messages of finished runs that are older than `[retention]` in `.baton/baton.toml` says. A server does it by itself every hour.
+    Retain {
+        #[command(flatten)]
+        write: WriteArgs,
+    },
     /// Do what `baton verify` does, and compare the log with signed checkpoints
     Verify(AuditVerify),
 }

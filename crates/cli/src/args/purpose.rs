@@ -45,7 +45,11 @@ impl CliCommand {
             | CliCommand::Context(_)
             | CliCommand::Question(_)
             | CliCommand::Archive(_)
-            | CliCommand::Audit(AuditCommand::Checkpoint { .. } | AuditCommand::Redact(_))
+            | CliCommand::Audit(
+                AuditCommand::Checkpoint { .. }
+                | AuditCommand::Redact(_)
+                | AuditCommand::Retain { .. },
+            )
             | CliCommand::Init { .. }
             | CliCommand::Demo(_)
             | CliCommand::Do(_)

@@ -2,7 +2,7 @@
 
 use baton_core::detour::RerouteCause;
 use baton_core::workflow::Mode;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use super::{WriteArgs, one_of};
 
@@ -52,19 +52,7 @@ pub(crate) enum RunCommand {
         run: String,
     },
     /// Print the conversation of a run: words, handoffs, decisions, questions
-    Log {
-        /// The run, by its number, its id or its story
-        run: String,
-        /// Go on printing what comes, until the run ends
-        #[arg(long, short = 'f')]
-        follow: bool,
-        /// From the beginning [default: only the end]
-        #[arg(long)]
-        all: bool,
-        /// How much is read at once
-        #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
-        limit: u32,
-    },
+    Log(RunLog),
     /// Say something on a run: nothing moves
     Say {
         /// The run, by its number, its id or its story
@@ -150,4 +138,19 @@ pub(crate) enum RunCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunLog {
+    /// The run, by its number, its id or its story
+    pub(crate) run: String,
+    /// Go on printing what comes, until the run ends
+    #[arg(long, short = 'f')]
+    pub(crate) follow: bool,
+    /// From the beginning [default: only the end]
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How much is read at once
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) limit: u32,
 }

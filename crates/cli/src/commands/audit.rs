@@ -5,6 +5,7 @@ mod export;
 mod log;
 mod offline;
 mod redact;
+mod retain;
 mod verify;
 
 pub(crate) use self::verify::run as verify;
@@ -22,6 +23,7 @@ pub(crate) async fn run(api: &Api, verb: &AuditCommand) -> Result<(), Failure> {
         AuditCommand::Export { format, events: true, .. } => export::events(api, *format).await,
         AuditCommand::Checkpoint { out } => checkpoint::run(api, out.as_deref()).await,
         AuditCommand::Redact(args) => redact::run(api, args).await,
+        AuditCommand::Retain { write } => retain::run(api, write).await,
         AuditCommand::Verify(_) => unreachable!("it reads the data itself"),
     }
 }

@@ -1,6 +1,6 @@
 //! `baton insights`: how handing off fares.
 
-use baton_api::{InsightFigures, InsightsDocument};
+use baton_api::{InsightCost, InsightFigures, InsightsDocument};
 
 use crate::api::{Api, Ask};
 use crate::args::{InsightsArgs, InsightsBy};
@@ -33,6 +33,8 @@ pub(crate) async fn run(api: &Api, args: &InsightsArgs) -> Result<(), Failure> {
         "SENT BACK",
         "TO PEOPLE",
         "WAITED",
+        "SCORE",
+        "COST",
     ];
     show::answer(&show::list(&headings, rows));
     show::note(&format!("{handoffs} from {from} to {to}"));
@@ -81,7 +83,18 @@ fn cells(name: &str, it: &InsightFigures) -> Vec<String> {
         sent_back,
         it.escalations.to_string(),
         if it.escalations == 0 { String::new() } else { span(it.waited_for_people_ms) },
+        it.completeness_score.map(|it| format!("{it:.0}")).unwrap_or_default(),
+        cost(&it.cost),
     ]
+}
+
+/// In dollars, else in tokens, where the programs said either.
+fn cost(it: &InsightCost) -> String {
+    match it.usd {
+        Some(usd) => format!("${usd:.2}"),
+        None if it.measured > 0 => format!("{} tokens", it.input_tokens + it.output_tokens),
+        None => String::new(),
+    }
 }
 
 fn spans(p50: Option<u64>, p95: Option<u64>) -> String {

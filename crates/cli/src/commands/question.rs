@@ -85,7 +85,10 @@ async fn list(api: &Api, run: &str) -> Result<(), Failure> {
 }
 
 fn line(it: &AskDocument) -> String {
-    let (from, to) = (show::visible(&it.from.agent_name), show::visible(&it.to.agent_name));
+    let (from, to) = (
+        show::visible(&it.from.attribution.agent_name),
+        show::visible(&it.to.attribution.agent_name),
+    );
     let question = show::one_line(it.question.as_deref().unwrap_or("(lost)"));
     let answer = it.answer.as_deref().map(|it| format!("\n  answer: {}", show::one_line(it)));
     let head = format!("{} {} asks {}, {}: {question}", it.number, from, to, it.status);

@@ -9,7 +9,7 @@ use baton_core::shell::shell_word;
 use serde::Serialize;
 
 use super::outcome::tell;
-use super::run_log::{self, LogRequest};
+use super::run_log;
 use crate::api::{Api, Ask};
 use crate::args::{RunCommand, WriteArgs};
 use crate::failure::Failure;
@@ -47,10 +47,7 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
         }
         RunCommand::List { all } => list(api, *all).await,
         RunCommand::Show { run } => show_one(api, run).await,
-        RunCommand::Log { run, follow, all, limit } => {
-            let (is_whole, follow, limit) = (*all, *follow, *limit);
-            run_log::log(api, &LogRequest { run, is_whole, follow, limit }).await
-        }
+        RunCommand::Log(args) => run_log::log(api, args).await,
         RunCommand::Say { run, text, agent } => run_log::say(api, run, text, agent.as_ref()).await,
         RunCommand::Pause { run, reason, write } => {
             on(api, run, write, "pause", &Why { reason: reason.clone() }).await

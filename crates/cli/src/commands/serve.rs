@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::{
-    CatalogKeeper, CheckpointEvery, CheckpointKeeper, DataChecker, Sweeper, Timekeeper,
+    CatalogKeeper, CheckpointEvery, CheckpointKeeper, DataChecker, RetentionKeeper, Sweeper,
+    Timekeeper,
 };
 use baton_http::{Backend, ListenOptions, Local, RunnerKey, Server};
 use baton_runner::{Runner, RunnerMode};
@@ -64,6 +65,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
     let checkpoints = CheckpointKeeper::start(session.engine.clone(), checkpoint_every(session));
+    let retention = RetentionKeeper::start(session.engine.clone());
     let archivist = session.archive.clone().map(Archivist::start);
     let (stop_server, server_stops) = oneshot::channel::<()>();
     let runner = async {
@@ -82,6 +84,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
         archivist.stop().await;
     }
     checkpoints.stop().await;
+    retention.stop().await;
     sweeper.stop().await;
     keeper.stop().await;
     timekeeper.stop().await;

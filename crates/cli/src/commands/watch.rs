@@ -5,7 +5,7 @@ mod spinner;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use baton_api::{Attribution, HandoffDetail, Page, RunDocument};
+use baton_api::{AgentProfile, HandoffDetail, Page, RunDocument};
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
 use baton_wire::event;
@@ -59,18 +59,21 @@ async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
             return Ok(());
         }
         show::note("the server is gone; what it tells next goes on from here");
-        (api, events) = come_back(cli, &watcher).await?;
+        (api, events) = reconnect(cli, async |api| watcher.listen(api).await).await?;
     }
 }
 
 /// Retries for ever: a restarted server may have another address.
-async fn come_back(cli: &Cli, watcher: &EventWatcher) -> Result<(Api, Events), Failure> {
+pub(super) async fn reconnect(
+    cli: &Cli,
+    listen: impl AsyncFn(&Api) -> Result<Events, Failure>,
+) -> Result<(Api, Events), Failure> {
     let mut pause = FIRST_PAUSE;
     loop {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(MOST_PAUSE);
         let Ok(api) = Api::served(cli).await else { continue };
-        match watcher.listen(&api).await {
+        match listen(&api).await {
             Ok(events) => return Ok((api, events)),
             Err(failure @ Failure::Refused { .. }) => return Err(failure),
             Err(_) => {}
@@ -273,8 +276,12 @@ fn name_in(detail: &HandoffDetail, id: &AgentId) -> Option<String> {
 
 /// The names of the agents as they are now, by id.
 async fn names(api: &Api) -> Result<HashMap<String, String>, Failure> {
-    let agents: Page<Attribution> = api.get(&Ask::get(["agents"])).await?;
-    Ok(agents.items.into_iter().map(|it| (it.agent_id, it.agent_name)).collect())
+    let agents: Page<AgentProfile> = api.get(&Ask::get(["agents"])).await?;
+    Ok(agents
+        .items
+        .into_iter()
+        .map(|it| (it.attribution.agent_id, it.attribution.agent_name))
+        .collect())
 }
 
 fn show_line(heard: &ReceivedEvent) {
@@ -287,7 +294,7 @@ fn show_line(heard: &ReceivedEvent) {
 }
 
 /// The position in an id `EPOCH-POS.K`.
-fn position(id: &str) -> Option<u64> {
+pub(super) fn position(id: &str) -> Option<u64> {
     id.rsplit_once('-')?.1.split_once('.')?.0.parse().ok()
 }
 

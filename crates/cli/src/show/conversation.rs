@@ -6,7 +6,10 @@ use super::{TimeFormat, block, bold, dim, fields, one_line, visible, warn};
 
 /// One part of a conversation: who, when, and what was said.
 pub(crate) fn conversation_item(it: &ConversationItemDocument, times: &TimeFormat) -> String {
-    let by = it.agent.as_ref().map_or_else(|| visible(&it.by), |agent| visible(&agent.agent_name));
+    let by = it
+        .agent
+        .as_ref()
+        .map_or_else(|| visible(&it.by), |agent| visible(&agent.attribution.agent_name));
     let mut text = format!("{} {}", dim(&times.show(it.at)), bold(&by));
     if let Some(line) = &it.line {
         text += &format!("  {}", one_line(line));

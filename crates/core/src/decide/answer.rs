@@ -266,7 +266,7 @@ fn modify(
     };
     // Lenient whatever the edge says: only the person could fix their own package.
     let contract = gate.edge_in(draft.workflow()).and_then(|it| it.contract.as_ref());
-    let warnings = check_named(draft.ground, contract, package, Profile::Lenient)?;
+    let warnings = check_named(draft, contract, package, Profile::Lenient)?;
     let package = Some(draft.keep_package(package));
     let onward = Offer { warnings, ..past(gate, package) };
     Ok(Next::Along(target(gate), Box::new(onward)))

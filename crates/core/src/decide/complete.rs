@@ -101,14 +101,14 @@ fn finish(
     let held = &hold(draft, handoff, profile)?;
     match route {
         Route::Edge(_, edge, agent) if edge.is_back => {
-            let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
+            let warnings = check_contract(draft, edge, work.package, work.profile)?;
             reject::by_back_edge(draft, held, edge, agent, work, warnings);
             Ok(())
         }
         Route::Edge(step, edge, agent) => along(draft, held, step, edge, agent, work),
         Route::Review(step, edge, agent) => review(draft, held, step, edge, agent, work),
         Route::Error(step) => {
-            let warnings = check_implied(draft.ground, ImpliedWay::Error, work.package, profile)?;
+            let warnings = check_implied(draft, ImpliedWay::Error, work.package, profile)?;
             let package = draft.keep_package(work.package);
             let outcome = work.outcome.unwrap_or(Outcome::Failure);
             end_step(draft, held, step, outcome, Some(package));
@@ -131,8 +131,7 @@ fn finish(
         }
         Route::Ask(step, cause, outcome) => {
             if outcome == Outcome::Blocked {
-                let warnings =
-                    check_implied(draft.ground, ImpliedWay::Blocked, work.package, profile)?;
+                let warnings = check_implied(draft, ImpliedWay::Blocked, work.package, profile)?;
                 draft.done.warnings.extend(warnings);
             }
             ask(draft, held, step, work, cause, outcome);
@@ -142,7 +141,7 @@ fn finish(
         Route::Escalate => escalate(draft, held, work, profile),
         Route::Return(caller, contract) => give_back(draft, held, &caller, contract, work, profile),
         Route::Detour(step, agent) => {
-            let warnings = check_implied(draft.ground, ImpliedWay::Blocked, work.package, profile)?;
+            let warnings = check_implied(draft, ImpliedWay::Blocked, work.package, profile)?;
             draft.done.warnings.extend(warnings);
             let package = draft.keep_package(work.package);
             end_step(draft, held, step, Outcome::Blocked, Some(package));
@@ -183,7 +182,7 @@ fn along(
     agent: AgentId,
     work: &FinishedWork<'_>,
 ) -> Result<(), Refusal> {
-    let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
+    let warnings = check_contract(draft, edge, work.package, work.profile)?;
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, edge.on, Some(package));
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
@@ -255,7 +254,7 @@ fn review(
     agent: AgentId,
     work: &FinishedWork<'_>,
 ) -> Result<(), Refusal> {
-    let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
+    let warnings = check_contract(draft, edge, work.package, work.profile)?;
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::NeedsReview, Some(package));
     let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
@@ -383,7 +382,7 @@ fn delegate(
 ) -> Result<(), Refusal> {
     let limit = limit::delegations_reached(draft, held);
     frame::open_counted(draft, held.no)?;
-    let warnings = check_named(draft.ground, contract, work.package, profile)?;
+    let warnings = check_named(draft, contract, work.package, profile)?;
     let part = Offer {
         kind: Kind::Delegation,
         reason: draft.keep_some(work.reason.as_ref()),
@@ -425,7 +424,7 @@ fn escalate(
 ) -> Result<(), Refusal> {
     frame::open(draft, held.no)?;
     let contract = draft.workflow().escalation.as_ref();
-    let warnings = check_named(draft.ground, contract, work.package, profile)?;
+    let warnings = check_named(draft, contract, work.package, profile)?;
     let package = draft.keep_package(work.package);
     let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
     let to = held.to.clone();
@@ -450,10 +449,10 @@ fn give_back(
     let failed = || if is_trouble(work) { Outcome::Failure } else { Outcome::Success };
     let outcome = work.outcome.unwrap_or_else(failed);
     let warnings = if outcome == Outcome::Blocked {
-        check_implied(draft.ground, ImpliedWay::Blocked, work.package, profile)?
+        check_implied(draft, ImpliedWay::Blocked, work.package, profile)?
     } else {
         let contract = contract.filter(|_| outcome == Outcome::Success);
-        check_named(draft.ground, contract, work.package, profile)?
+        check_named(draft, contract, work.package, profile)?
     };
     let package = Some(draft.keep_package(work.package));
     let reason = draft.keep_some(work.reason.as_ref());

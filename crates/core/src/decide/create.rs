@@ -119,7 +119,7 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
         return Err(not_holder(draft, &create.from));
     }
     passed::check(draft, &from)?;
-    let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
+    let warnings = check_contract(draft, edge, &create.package, create.profile)?;
     let from = Party { agent: create.from.clone(), place: from };
     if !create.from.is_orchestrator() {
         draft.emit(RunEvent::Adopted { by: from.clone() });

@@ -26,6 +26,8 @@ pub struct Decision {
     pub run: Run,
     pub events: Vec<Event>,
     pub contents: Vec<Content>,
+    /// Texts that the events say are dropped for good.
+    pub dropped: Vec<ContentId>,
     pub done: Effects,
 }
 
@@ -39,17 +41,23 @@ pub(super) struct Draft<'a> {
     contents: Vec<Content>,
     /// What the packages decide that came with the command, until it is recorded.
     stated: Vec<(ContentId, Vec<ReportedDecision>)>,
+    /// What fingerprints of decisions are salted with, where this decision has made it.
+    salt: Option<String>,
+    /// How complete the package of the command is, until the handoff that brings it is made.
+    score: Option<u8>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(run: Run, branch: u16, ground: DecisionContext<'a>) -> Self {
         let (events, contents, stated) = (Vec::new(), Vec::new(), Vec::new());
-        Self { run, branch, ground, done: Effects::default(), events, contents, stated }
+        let (done, salt, score) = (Effects::default(), None, None);
+        Self { run, branch, ground, done, events, contents, stated, salt, score }
     }
 
     pub(super) fn finish(mut self) -> Decision {
         self.end_advice();
-        Decision { run: self.run, events: self.events, contents: self.contents, done: self.done }
+        let Self { run, events, contents, done, .. } = self;
+        Decision { run, events, contents, dropped: Vec::new(), done }
     }
 
     pub(super) fn emit(&mut self, event: impl Into<Event>) {
@@ -93,6 +101,27 @@ impl<'a> Draft<'a> {
     pub(super) fn take_stated(&mut self, package: ContentId) -> Vec<ReportedDecision> {
         let index = self.stated.iter().position(|it| it.0 == package);
         index.map_or_else(Vec::new, |it| self.stated.swap_remove(it).1)
+    }
+
+    pub(super) fn note_score(&mut self, points: u8) {
+        self.score = Some(points);
+    }
+
+    /// The score of the package that a new handoff brings: of several, the first has it.
+    pub(super) fn take_score(&mut self, package: Option<ContentId>) -> Option<u8> {
+        package.and_then(|_| self.score.take())
+    }
+
+    /// What fingerprints of decisions are salted with, and its id where it is new to the run.
+    pub(super) fn decision_salt(&mut self) -> (String, Option<ContentId>) {
+        let known = self.ground.decision_salt.filter(|_| self.run.decision_salt.is_some());
+        if let Some(salt) = self.salt.as_deref().or(known) {
+            return (salt.to_owned(), None);
+        }
+        let salt = format!("{:032x}", u128::from_be_bytes(self.ground.fresh.nonce()));
+        self.salt = Some(salt.clone());
+        let id = self.keep(&salt);
+        (salt, Some(id))
     }
 
     /// Stores what is shown of the agents from now on, unless the run has the same already.

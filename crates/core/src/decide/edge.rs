@@ -1,5 +1,6 @@
 //! Which edge leads where, and what it requires of a package.
 
+use super::draft::Draft;
 use super::{DecisionContext, dispositions};
 use crate::contract::{Contract, ImpliedWay, Profile};
 use crate::document::Node;
@@ -56,11 +57,12 @@ fn known_edges(workflow: &Workflow, edges: &[Edge]) -> String {
 /// Checks a package against the contract of an edge and with the linter; problems that do not
 /// refuse become warnings.
 pub(super) fn check_contract(
-    ground: DecisionContext<'_>,
+    draft: &mut Draft<'_>,
     edge: &Edge,
     package: &Package,
     asked: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
+    let ground = draft.ground;
     let profile = edge.profile.or(ground.workflow.profile).unwrap_or(asked);
     let declared = edge.contract.as_ref().and_then(|it| ground.workflow.contract(it));
     let contract = declared.or_else(|| match edge.on {
@@ -74,34 +76,34 @@ pub(super) fn check_contract(
     });
     let asked =
         Requirements { contract, min_score: edge.min_score, outcome: Some(edge.on), profile };
-    check(ground, asked, package)
+    check(draft, asked, package)
 }
 
 /// As [`check_contract`], for a package that goes along no edge.
 pub(super) fn check_named(
-    ground: DecisionContext<'_>,
+    draft: &mut Draft<'_>,
     contract: Option<&String>,
     package: &Package,
     profile: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
-    let contract = contract.and_then(|it| ground.workflow.contract(it));
-    check(ground, Requirements { contract, min_score: None, outcome: None, profile }, package)
+    let contract = contract.and_then(|it| draft.ground.workflow.contract(it));
+    check(draft, Requirements { contract, min_score: None, outcome: None, profile }, package)
 }
 
 /// As [`check_contract`], for a package on a way that the workflow does not declare.
 pub(super) fn check_implied(
-    ground: DecisionContext<'_>,
+    draft: &mut Draft<'_>,
     way: ImpliedWay,
     package: &Package,
     profile: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
-    let contract = implied(ground, way, &package.document);
+    let contract = implied(draft.ground, way, &package.document);
     let outcome = match way {
         ImpliedWay::Blocked => Outcome::Blocked,
         ImpliedWay::Error => Outcome::Failure,
     };
     let asked = Requirements { contract, min_score: None, outcome: Some(outcome), profile };
-    check(ground, asked, package)
+    check(draft, asked, package)
 }
 
 fn implied<'a>(
@@ -130,10 +132,11 @@ impl Requirements<'_> {
 }
 
 fn check(
-    ground: DecisionContext<'_>,
+    draft: &mut Draft<'_>,
     asked: Requirements<'_>,
     package: &Package,
 ) -> Result<Vec<Problem>, Refusal> {
+    let ground = draft.ground;
     let contract = asked.contract;
     let document = package.document.as_ref();
     let facts = facts(ground, document);
@@ -154,6 +157,7 @@ fn check(
         problems.extend(answers);
         is_contract_broken = true;
     } else if problems.is_empty() {
+        draft.note_score(report.score.points);
         return Ok(report.warnings().map(Finding::to_problem).chain(answers).collect());
     }
     let rules = PackageRules {

@@ -69,7 +69,7 @@ pub(super) struct Tester {
     pub(super) checks: Vec<CheckName>,
     pub(super) budgets: Vec<AgentBudget>,
     log: Vec<(Event, Timestamp)>,
-    contents: Vec<Content>,
+    pub(super) contents: Vec<Content>,
 }
 
 impl Tester {
@@ -106,6 +106,7 @@ impl Tester {
             fresh: &fresh,
             lint: &lint,
             visited: None,
+            decision_salt: None,
             at: None,
             files: None,
             to_answer: None,
@@ -177,6 +178,7 @@ impl Tester {
     pub(super) fn ground(&self) -> DecisionContext<'_> {
         DecisionContext {
             visited: None,
+            decision_salt: self.run.decision_salt.map(|it| self.text(it)),
             at: None,
             files: Some(&self.files),
             to_answer: Some(&self.to_answer),

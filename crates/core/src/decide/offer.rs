@@ -130,8 +130,10 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     let is_sent_back = offer.kind == Kind::Return && offer.brings.is_none();
     let is_rework = is_sent_back && offer.to.place.is_step();
     let rework_reason = offer.rework_reason.or(is_rework.then_some(reason));
+    let score = draft.take_score(package);
     draft.emit(HandoffEvent::Created(Created {
         handoff,
+        score,
         id: HandoffId(draft.ground.fresh.id()),
         branch: draft.branch,
         kind: offer.kind,

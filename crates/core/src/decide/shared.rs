@@ -4,13 +4,13 @@ use super::draft::Draft;
 use super::passed::only_a_person;
 use crate::collaboration::{
     Collaboration, ContextMark, DecisionItem, DecisionMark, DecisionState, OpenAsk, RecordDecision,
-    SetContext, fingerprint, waits_for,
+    SetContext, fingerprint, unsalted_fingerprint, waits_for,
 };
 use crate::content::ContentId;
 use crate::event::{ContextEvent, DecisionEvent, MessageEvent};
 use crate::names::{AgentId, FreeText};
 use crate::refusal::Refusal;
-use crate::run::HandoffNo;
+use crate::run::{HandoffNo, Run};
 use crate::view::ReportedDecision;
 
 pub(super) fn decide(draft: &mut Draft<'_>, command: &Collaboration) -> Result<(), Refusal> {
@@ -52,10 +52,22 @@ pub(super) fn state(
     package: ContentId,
     stated: &[ReportedDecision],
 ) {
+    let has_mark = |run: &Run, fingerprint| {
+        run.decisions.iter().any(|it: &DecisionMark| it.fingerprint == fingerprint)
+    };
+    let is_known = |run: &Run, it: &ReportedDecision| {
+        has_mark(run, unsalted_fingerprint(run.id, it.id.as_deref(), &it.decision))
+    };
+    let news: Vec<(u32, &ReportedDecision)> =
+        (0..).zip(stated).filter(|(_, it)| !is_known(&draft.run, it)).collect();
+    if news.is_empty() || draft.run.decisions.len() >= DecisionMark::MOST {
+        return;
+    }
+    let (salt_text, salt) = draft.decision_salt();
     let mut decisions: Vec<DecisionItem> = Vec::new();
-    for (index, it) in (0..).zip(stated) {
-        let fingerprint = fingerprint(draft.run.id, it.id.as_deref(), &it.decision);
-        let is_known = draft.run.decisions.iter().any(|it| it.fingerprint == fingerprint)
+    for (index, it) in news {
+        let fingerprint = fingerprint(&salt_text, it.id.as_deref(), &it.decision);
+        let is_known = has_mark(&draft.run, fingerprint)
             || decisions.iter().any(|it| it.fingerprint == fingerprint);
         let n_before = draft.run.decisions.len() + decisions.len();
         if is_known || n_before >= DecisionMark::MOST {
@@ -70,8 +82,8 @@ pub(super) fn state(
         return;
     }
     let portrait = draft.run.casts.last().map(|it| it.cast);
-    let (by, handoff, package) = (by.clone(), Some(handoff), Some(package));
-    draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text: None, portrait });
+    let (by, handoff, package, text) = (by.clone(), Some(handoff), Some(package), None);
+    draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait, salt });
 }
 
 fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
@@ -96,10 +108,11 @@ fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
     }
     let by = it.by.clone().unwrap_or_else(AgentId::human);
     let no = u32::try_from(n_before + 1).unwrap_or(u32::MAX);
+    let (salt_text, salt) = draft.decision_salt();
     let item = DecisionItem {
         no,
         index: 0,
-        fingerprint: fingerprint(draft.run.id, None, &it.text.decision),
+        fingerprint: fingerprint(&salt_text, None, &it.text.decision),
         is_open: false,
         supersedes: it.supersedes,
         depends_on: it.depends_on.clone(),
@@ -107,7 +120,7 @@ fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
     let text = Some(draft.keep(&it.text.to_text()));
     let portrait = draft.portrait_now();
     let (decisions, handoff, package) = (vec![item], None, None);
-    draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait });
+    draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait, salt });
     if let Some(decision) = it.supersedes {
         draft.emit(DecisionEvent::Superseded { decision, replaced_by: no });
     }

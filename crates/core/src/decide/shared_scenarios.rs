@@ -178,3 +178,46 @@ fn a_question_is_put_again_once_and_then_given_up() {
     assert_eq!(tester.log().last().unwrap().0.name(), "message.unanswered");
     assert!(tester.run.asks.is_empty());
 }
+
+fn fingerprints(tester: &Tester) -> Vec<u32> {
+    tester.run.decisions.iter().map(|it| it.fingerprint).collect()
+}
+
+#[test]
+fn a_fingerprint_tells_nothing_without_the_salt_that_a_redaction_drops() {
+    let mut tester = Tester::started();
+    tester.hands("analyst", "implementer", deciding(&[("D1", "Use SQLite")]));
+    let salt = tester.run.decision_salt.unwrap();
+    let salt_text = tester.text(salt).to_owned();
+    let guess = |salt: &str| crate::collaboration::fingerprint(salt, Some("D1"), "Use SQLite");
+    assert_eq!(fingerprints(&tester), [guess(&salt_text)]);
+    assert_ne!(guess(&salt_text), guess(&tester.run.id.to_string()), "the run's id is no secret");
+    let reason = crate::names::FreeText::parse("it names a customer").unwrap();
+    let some_text = tester.contents[0].id;
+    let decision = super::redact(&tester.run, &[some_text], &reason, tester.ground());
+    assert_eq!(decision.dropped, [some_text, salt], "whatever is redacted, the salt goes too");
+    assert_eq!(decision.run.decision_salt, None);
+    // What is decided later has a new salt.
+    let later = decide(None, "Use SQLite", None);
+    let later = crate::decide::decide(&decision.run, &later, tester.ground()).unwrap().run;
+    assert!(later.decision_salt.is_some_and(|it| it != salt));
+    let again = crate::collaboration::fingerprint(&salt_text, None, "Use SQLite");
+    assert_ne!(later.decisions[1].fingerprint, again);
+}
+
+#[test]
+fn an_open_run_keeps_its_messages() {
+    let tester = Tester::started();
+    let kept = jiff::SignedDuration::from_hours(24);
+    let texts = vec![tester.contents[0].id];
+    let messages = super::ExpiredMessages { up_to: 3, texts: texts.clone(), kept };
+    let decision = super::expire(&tester.run, &messages, tester.ground());
+    assert_eq!((decision.events, decision.dropped), (Vec::new(), Vec::new()));
+    let mut finished = tester.run.clone();
+    finished.status = crate::run::RunStatus::Completed;
+    let decision = super::expire(&finished, &messages, tester.ground());
+    let expired =
+        crate::event::ContentEvent::Expired { up_to: 3, n_texts: 1, kept_seconds: 86_400 };
+    assert_eq!((decision.events, decision.dropped), (vec![expired.into()], texts));
+    assert_eq!(decision.run, finished, "nothing moves");
+}

@@ -30,7 +30,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
         return Err(not_holder(draft, &create.from));
     }
     passed::check(draft, &old.from.place)?;
-    let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
+    let warnings = check_contract(draft, edge, &create.package, create.profile)?;
     end(draft, old);
     passed::go_back_to(draft, &old.from.place);
     if edge.is_back {
@@ -57,7 +57,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
 fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
     let edge = way_of(draft, old, create);
     let warnings = match edge {
-        Some(edge) => check_contract(draft.ground, edge, &create.package, create.profile)?,
+        Some(edge) => check_contract(draft, edge, &create.package, create.profile)?,
         None => check_part(draft, old, create)?,
     };
     let entry = entry_again(draft, old, edge, create);
@@ -117,7 +117,11 @@ fn way_of<'a>(draft: &Draft<'a>, old: &Handoff, create: &Create) -> Option<&'a E
 }
 
 /// A delegated part has to keep the contract that the caller's step has for it.
-fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<Problem>, Refusal> {
+fn check_part(
+    draft: &mut Draft<'_>,
+    old: &Handoff,
+    create: &Create,
+) -> Result<Vec<Problem>, Refusal> {
     let workflow = draft.workflow();
     let contract = match old.kind {
         Kind::Delegation => {
@@ -131,7 +135,7 @@ fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<P
         Kind::Sequential | Kind::Escalation | Kind::Return | Kind::Question => None,
     };
     let profile = workflow.profile.unwrap_or(create.profile);
-    check_named(draft.ground, contract, &create.package, profile)
+    check_named(draft, contract, &create.package, profile)
 }
 
 fn end(draft: &mut Draft<'_>, old: &Handoff) {

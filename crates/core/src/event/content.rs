@@ -1,6 +1,7 @@
 //! Events of texts themselves.
 
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
+use super::{Event, MessageEvent};
 use crate::content::ContentId;
 
 event_family! {
@@ -8,24 +9,41 @@ event_family! {
         /// A text was taken out of the store, with its nonce. It is named by the events that it
         /// belongs to; this one has the reason.
         "content.redacted" => Redacted { text: ContentId, reason: ContentId },
-    }
-}
-
-impl ContentEvent {
-    /// The text that is gone.
-    pub fn redacted(&self) -> ContentId {
-        let Self::Redacted { text, .. } = self;
-        *text
+        /// What was said in the run was taken out of the store, because it was kept for long enough.
+        "content.expired" => Expired {
+            /// The texts of all messages up to this event of the run, counted from 1.
+            up_to: u64,
+            n_texts: u64,
+            /// How long messages are kept.
+            kept_seconds: u64,
+        },
     }
 }
 
 impl EventFamily for ContentEvent {
     fn texts(&self) -> EventTexts {
-        let Self::Redacted { reason, .. } = self;
-        EventTexts::words(*reason)
+        match self {
+            Self::Redacted { reason, .. } => EventTexts::words(*reason),
+            Self::Expired { .. } => EventTexts::default(),
+        }
     }
 
     fn sentence(&self, _: &dyn SentenceStyle) -> String {
-        "a text is redacted".to_owned()
+        match self {
+            Self::Redacted { .. } => "a text is redacted".to_owned(),
+            Self::Expired { n_texts: 1, .. } => "1 message is old and dropped".to_owned(),
+            Self::Expired { n_texts, .. } => format!("{n_texts} messages are old and dropped"),
+        }
+    }
+}
+
+/// The text of a message, where the event is one: what retention drops.
+pub fn message_text(event: &Event) -> Option<ContentId> {
+    let Event::Message(message) = event else { return None };
+    match message {
+        MessageEvent::Posted { .. } | MessageEvent::Asked { .. } | MessageEvent::Replied { .. } => {
+            message.texts().words
+        }
+        MessageEvent::Repeated { .. } | MessageEvent::Unanswered { .. } => None,
     }
 }

@@ -24,6 +24,9 @@ event_family! {
             /// What is shown of the agent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             portrait: Option<ContentId>,
+            /// The text that fingerprints are salted with from here on, where the run has none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            salt: Option<ContentId>,
         },
         "decision.superseded" => Superseded { decision: u32, replaced_by: u32 },
         "decision.locked" => Locked { decision: u32, by: Principal, reason: Option<ContentId> },
@@ -33,8 +36,9 @@ event_family! {
 impl EventFamily for DecisionEvent {
     fn texts(&self) -> EventTexts {
         match self {
-            Self::Recorded { text, package, portrait, .. } => EventTexts {
+            Self::Recorded { text, package, portrait, salt, .. } => EventTexts {
                 package: *package,
+                salt: *salt,
                 portraits: [*portrait, None, None],
                 ..EventTexts::words(*text)
             },

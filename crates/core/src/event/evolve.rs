@@ -59,7 +59,10 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Decision(event) => run.on_decision(event),
         Event::Context(event) => run.on_context(event, at),
         Event::Branch(event) => run.on_branch(event),
-        Event::Content(ContentEvent::Redacted { .. }) => {}
+        Event::Content(ContentEvent::Redacted { text, .. }) => {
+            run.decision_salt = run.decision_salt.filter(|it| it != text);
+        }
+        Event::Content(ContentEvent::Expired { .. }) => {}
         Event::Usage(UsageEvent::Recorded { agent, step, from, usage, .. }) => {
             run.spend(agent, step.as_ref(), from.as_ref(), *usage);
         }

@@ -48,6 +48,8 @@ pub struct EventTexts {
     pub given: Option<ContentId>,
     /// What is shown of all agents, of the sender and of the receiver, where the event says it.
     pub portraits: [Option<ContentId>; 3],
+    /// What fingerprints are salted with: random letters, which nobody reads.
+    pub salt: Option<ContentId>,
 }
 
 /// What an event uses a text as.
@@ -72,7 +74,8 @@ impl EventTexts {
     }
 
     pub fn iter(self) -> impl Iterator<Item = (ContentId, TextRole)> {
-        let words = [self.words, self.acknowledgement].map(|it| it.map(|it| (it, TextRole::Words)));
+        let words = [self.words, self.acknowledgement, self.salt]
+            .map(|it| it.map(|it| (it, TextRole::Words)));
         let words =
             words.into_iter().chain(self.portraits.map(|it| it.map(|it| (it, TextRole::Words))));
         let packages = [self.package, self.given].map(|it| it.map(|it| (it, TextRole::Package)));

@@ -80,6 +80,9 @@ pub struct Created {
     pub approved_by: Option<Principal>,
     /// Broken rules of the edge's contract, as `rule path`.
     pub warnings: Vec<String>,
+    /// How complete the package is, from 0 to 100, where it was looked at for this handoff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<u8>,
     /// How the delegate's work ended, where this handoff returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brings: Option<Outcome>,

@@ -10,8 +10,9 @@ use crate::run::{HandoffNo, Run, RunCast};
 impl Run {
     pub(super) fn on_decision(&mut self, event: &DecisionEvent) {
         match event {
-            DecisionEvent::Recorded { decisions, handoff, portrait, .. } => {
+            DecisionEvent::Recorded { decisions, handoff, portrait, salt, .. } => {
                 self.show_as(*portrait);
+                self.decision_salt = salt.or(self.decision_salt);
                 for it in decisions {
                     let state =
                         if it.is_open { DecisionState::Open } else { DecisionState::Standing };

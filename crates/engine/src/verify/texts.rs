@@ -27,8 +27,8 @@ pub(super) struct TextCheck {
     n_shared: u64,
     /// Recorded as lost since the run was recovered from damage.
     lost: Vec<ContentId>,
-    /// Events of the run say that these were redacted.
-    redacted: Vec<ContentId>,
+    /// Events of the run say that these were dropped.
+    dropped: HashSet<ContentId>,
 }
 
 struct NamedText {
@@ -42,9 +42,9 @@ impl TextCheck {
     pub(super) async fn of(store: &dyn Store, row: &RunRow) -> Result<Self, StoreError> {
         let (run, number) = (row.run.id, row.number);
         let lost = store.lost_texts(run).await?;
-        let redacted = store.redacted_texts(run).await?;
+        let dropped = store.dropped_texts(run).await?.into_iter().map(|it| it.id).collect();
         let (seen, next) = (HashSet::new(), Vec::new());
-        Ok(Self { run, number, seen, next, n_missing: 0, n_shared: 0, lost, redacted })
+        Ok(Self { run, number, seen, next, n_missing: 0, n_shared: 0, lost, dropped })
     }
 
     /// Collects the texts that an event is the first to refer to, and checks them once there are
@@ -73,7 +73,7 @@ impl TextCheck {
     ) -> Result<(), StoreError> {
         self.look(store, verified).await?;
         verified.n_lost_texts += self.lost.len() as u64;
-        verified.n_redacted_texts += self.redacted.len() as u64;
+        verified.n_redacted_texts += self.dropped.len() as u64;
         for id in self.lost.iter().filter(|it| !self.seen.contains(&half(**it))) {
             let what = format!("the text {} is said to be lost, and no event names it", id.0);
             verified.in_run(self.number, &what);
@@ -117,13 +117,13 @@ impl TextCheck {
         match found {
             None => {
                 self.n_missing += 1;
-                if !self.lost.contains(&text.id) && !self.redacted.contains(&text.id) {
+                if !self.lost.contains(&text.id) && !self.dropped.contains(&text.id) {
                     self.report(text, "is not there", verified);
                 }
             }
             Some(stored) => {
-                if self.redacted.contains(&text.id) {
-                    self.report(text, "is there, and was redacted", verified);
+                if self.dropped.contains(&text.id) {
+                    self.report(text, "is there, and was dropped", verified);
                 }
                 let is_lost = self.lost.contains(&text.id);
                 match stored.owner() {

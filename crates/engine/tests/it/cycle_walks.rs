@@ -329,6 +329,7 @@ fn ground<'a>(
         fresh,
         lint: &LINT,
         visited: None,
+        decision_salt: None,
         at: None,
         files: None,
         to_answer: None,

@@ -220,6 +220,7 @@ impl<'a> Walk<'a> {
             fresh: self.clock.as_fresh(),
             lint: &LINT,
             visited: None,
+            decision_salt: None,
             at: None,
             files: None,
             to_answer: None,

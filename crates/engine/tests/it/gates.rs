@@ -60,6 +60,7 @@ fn decides(run: &Run, command: &Command) -> Result<Decision, Refusal> {
         fresh: clock.as_fresh(),
         lint: &lint,
         visited: None,
+        decision_salt: None,
         at: None,
         files: None,
         to_answer: None,

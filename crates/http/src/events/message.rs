@@ -1,6 +1,7 @@
 //! The messages that subscribers receive for an event: names and members in the form of the API
 //! that they subscribe to. No message contains free text, and each is smaller than a kilobyte.
 
+use baton_core::agent::Agent;
 use baton_core::document::Node;
 use baton_core::event::{
     BlockerEvent, ChecksEvent, ContentEvent, Created, DecisionEvent, Event, EvidenceEvent,
@@ -132,7 +133,7 @@ impl EventToSend<'_> {
     /// From the workflow API: who takes over from whom, as the page shows it.
     fn agent_handoff(&self, created: &Created, agents: &Agents) -> Vec<(&'static str, Node)> {
         let parties = [&created.from.agent, &created.to.agent];
-        let [from, to] = parties.map(|it| agents.find(it).and_then(|it| it.avatar.as_deref()));
+        let [from, to] = parties.map(|it| agents.find(it).and_then(Agent::avatar_url));
         let members = self.with_avatars(created, agents, [from, to]);
         let n_bytes =
             json::print(&Node::map(members.clone())).len() + self.names.story.as_str().len();
@@ -221,6 +222,9 @@ impl EventToSend<'_> {
             // Each decision is a message of its own.
             Event::Decision(_) => return None,
             Event::Content(ContentEvent::Redacted { .. }) => ("CONTENT_REDACTED", Vec::new()),
+            Event::Content(ContentEvent::Expired { n_texts, .. }) => {
+                ("CONTENT_EXPIRED", vec![("nTexts", Node::count(*n_texts))])
+            }
             Event::Usage(UsageEvent::Recorded { agent, usage, .. }) => {
                 let tokens = ("tokens", Node::count(usage.tokens()));
                 let cost = ("microUsd", usage.micro_usd.map_or(Node::Null, Node::count));
@@ -288,7 +292,6 @@ impl EventToSend<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use baton_core::agent::Agent;
     use baton_core::content::ContentId;
     use baton_core::event::{GateEvent, RunEvent};
     use baton_core::gate::{Answer, Gate, GateCause, GateKind, ReachedLimit};
@@ -341,6 +344,7 @@ mod tests {
             follows: None,
             approved_by: None,
             warnings: vec!["missing context".to_owned(); 100],
+            score: Some(100),
             brings: None,
             held_back_until: None,
             has_lost_lease: false,

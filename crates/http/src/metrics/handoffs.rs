@@ -58,6 +58,23 @@ pub(super) fn write(insights: &Insights, text: &mut String) {
         by.map(|(by, n)| format!("{{agent=\"{id}\",by=\"{by}\"}} {n}"))
     });
     gauge("baton_handoffs_rejected", "Handoffs sent back, by sender.", rejected.collect());
+    let scores = agents().filter_map(|(id, it)| Some((id, it.mean_score()?)));
+    gauge(
+        "baton_handoff_completeness",
+        "Mean completeness score of packages, 0 to 100, by sender.",
+        scores.map(|(id, it)| format!("{{agent=\"{id}\"}} {it}")).collect(),
+    );
+    let costs = agents().filter_map(|(id, it)| Some((id, it.used.micro_usd?)));
+    gauge(
+        "baton_handoff_cost_usd",
+        "What programs said that they cost, by receiver.",
+        costs.map(|(id, it)| format!("{{agent=\"{id}\"}} {}", it as f64 / 1e6)).collect(),
+    );
+    let tokens = agents().filter(|(_, it)| it.n_measured > 0).flat_map(|(id, it)| {
+        let kinds = [("input", it.used.input_tokens), ("output", it.used.output_tokens)];
+        kinds.map(|(kind, n)| format!("{{agent=\"{id}\",kind=\"{kind}\"}} {n}"))
+    });
+    gauge("baton_handoff_tokens", "Tokens used, by receiver.", tokens.collect());
     let (n_people, waited_ms) = insights
         .workflows
         .iter()

@@ -119,7 +119,7 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
     html.raw("<article class=\"run\" data-key=\"run-").number(row.number);
     html.raw("\" aria-labelledby=\"run-").number(row.number).raw("\">");
     heading(html, app, row).await?;
-    who::has_the_baton(html, run, &cast);
+    who::has_the_baton(html, run, &workflow, &cast);
     match rows.first().map(|it| texts.get(it.reason)) {
         Some(Text::Whole(reason)) => {
             html.raw("<p class=\"because\">").words(reason).raw("</p>");

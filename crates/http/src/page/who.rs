@@ -3,33 +3,40 @@
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
 use baton_core::run::{Baton, Branch, Handoff, Run, State, Wait};
+use baton_core::workflow::Workflow;
 use baton_views::Cast;
 
 use super::html::Html;
+use crate::v1::step_title;
 
 /// Colours of avatars; a class each, because the page has no inline styles.
 const HUES: [&str; 6] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5"];
 
 pub(super) fn agent(html: &mut Html, agent: &Agent) {
+    agent_at(html, agent, None);
+}
+
+/// An agent with the step that it has to do: pointing at it shows both.
+fn agent_at(html: &mut Html, agent: &Agent, step: Option<&str>) {
     html.raw("<span class=\"who\"");
-    if !agent.description.is_empty() {
-        html.raw(" title=\"").attribute(&agent.description);
+    if !agent.description.is_empty() || step.is_some() {
+        html.raw(" title=\"").attribute(&agent.name);
+        if !agent.description.is_empty() {
+            html.raw(": ").attribute(&agent.description);
+        }
         if !agent.capabilities.is_empty() {
             html.raw(" (").attribute(&agent.capabilities.join(", ")).raw(")");
+        }
+        if let Some(step) = step {
+            html.raw("; responsible for ").attribute(step);
         }
         html.raw("\"");
     }
     html.raw("><span class=\"face ").raw(hue(&agent.id)).raw("\" aria-hidden=\"true\">");
     let name = agent.label();
-    html.text(&initials(&name)).raw("</span>").words(&name).raw("</span>");
-}
-
-/// The first letters of the first two words. An avatar of the agent's file is not shown: it may be
-/// a URL, and the page fetches nothing from other sites, or an emoji that the reader's machine has no
-/// font for.
-fn initials(name: &str) -> String {
-    let words = name.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    words.take(2).filter_map(|it| it.chars().next()).flat_map(char::to_uppercase).collect()
+    // An avatar of the agent's file is not shown: it may be a URL, and the page fetches nothing from
+    // other sites, or an emoji that the reader's machine has no font for.
+    html.text(&agent.initials()).raw("</span>").words(&name).raw("</span>");
 }
 
 /// Who has to act, as one sentence: "Implementer has the baton".
@@ -76,13 +83,13 @@ fn holder(run: &Run, branch: u16) -> Option<Holder<'_>> {
 }
 
 /// Who has to act, and since when: a line for each branch.
-pub(super) fn has_the_baton(html: &mut Html, run: &Run, cast: &Cast) {
+pub(super) fn has_the_baton(html: &mut Html, run: &Run, workflow: &Workflow, cast: &Cast) {
     for branch in &run.branches {
-        has_the_baton_in(html, run, branch.no, cast);
+        has_the_baton_in(html, run, branch.no, workflow, cast);
     }
 }
 
-fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, cast: &Cast) {
+fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, workflow: &Workflow, cast: &Cast) {
     let Some(Holder { handoff: it, asked, class, words }) = holder(run, branch) else {
         match run.baton_in(branch) {
             Baton::Loose { at, .. } => {
@@ -99,7 +106,8 @@ fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, cast: &Cast) {
     };
     html.raw("<p class=\"baton ").raw(class).raw("\">");
     html.raw("<strong>");
-    agent(html, &cast.today(asked));
+    let step = step_title(workflow, &it.to.place).filter(|_| *asked == it.to.agent);
+    agent_at(html, &cast.today(asked), step.as_deref());
     html.raw("</strong>");
     let since = it.working_since.or(it.waiting_since).unwrap_or(it.created_at);
     html.raw(" ").raw(words).raw(" <span class=\"since\">").text(&it.no.label());

@@ -1,6 +1,6 @@
-//! Agents, in the form that the workflow API uses to attribute work to them.
+//! Agents as they are shown: name, description, capabilities, avatar and what they have to do.
 
-use baton_api::{AgentDocument, Attribution, Page};
+use baton_api::{AgentDocument, AgentProfile, Page};
 use baton_core::names::AgentId;
 use baton_core::run::State as HandoffOpen;
 use baton_core::run::{HandoffNo, HandoffState};
@@ -17,14 +17,14 @@ use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
 /// An agent as it is today: its id may no longer be in any file, or never was.
-pub(super) fn attribution(app: &RequestScope, id: &AgentId) -> Attribution {
-    Attribution::from(&app.read().catalog().agents().shown(id))
+fn profile(app: &RequestScope, id: &AgentId) -> AgentProfile {
+    AgentProfile::from(&app.read().catalog().agents().shown(id))
 }
 
 /// An agent as it was shown in one handoff.
-pub(super) fn attribution_at(cast: &Cast, id: &AgentId, no: HandoffNo) -> Attribution {
+pub(super) fn profile_at(cast: &Cast, id: &AgentId, no: HandoffNo) -> AgentProfile {
     let damaged = cast.is_damaged(id, no).then(|| "agentName".to_owned());
-    Attribution { damaged: damaged.into_iter().collect(), ..Attribution::from(&cast.at(id, no)) }
+    AgentProfile { damaged: damaged.into_iter().collect(), ..AgentProfile::from(&cast.at(id, no)) }
 }
 
 /// Lists the agents.
@@ -33,13 +33,13 @@ pub(super) fn attribution_at(cast: &Cast, id: &AgentId, no: HandoffNo) -> Attrib
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
     responses(
         (status = 200, description = "One page of agents",
-            body = Page<Attribution>),
+            body = Page<AgentProfile>),
         ReadProblems))]
-pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<Attribution>>, ApiProblem> {
-    let mut items = vec![attribution(&app, &AgentId::orchestrator())];
+pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<AgentProfile>>, ApiProblem> {
+    let mut items = vec![profile(&app, &AgentId::orchestrator())];
     for agent in app.read().fresh_catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;
-        items.push(Attribution::from(agent).at(step));
+        items.push(AgentProfile::from(agent).at(step));
     }
     Ok(ApiResponse::new(Page { items, next: None }))
 }
@@ -66,7 +66,7 @@ pub(super) async fn get(
         return Err(no_such());
     }
     let prompt = catalog.agents().find(&id).map(|it| it.prompt.clone());
-    let agent = attribution(&app, &id).at(responsibility(&app, &id).await?);
+    let agent = profile(&app, &id).at(responsibility(&app, &id).await?);
     Ok(ApiResponse::new(AgentDocument { agent, prompt: prompt.unwrap_or_default() }))
 }
 
@@ -92,7 +92,7 @@ async fn responsibility(
 }
 
 /// The title of a step, as people read it.
-pub(super) fn step_title(workflow: &Workflow, place: &Place) -> Option<String> {
+pub(crate) fn step_title(workflow: &Workflow, place: &Place) -> Option<String> {
     match place {
         Place::Step(id) => {
             let title = workflow.step(id).map(|it| it.title.clone());

@@ -2,6 +2,7 @@
 
 pub(super) mod checkpoints;
 pub(super) mod redactions;
+pub(super) mod retention;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{AuditEntry, ExportFormat, ExportWriter, OrderWord, Page};
+use baton_core::content::ContentId;
 use baton_core::names::AgentId;
 use baton_core::workflow::Workflow;
 use baton_engine::{EngineError, Texts};
@@ -244,9 +246,14 @@ fn entry(row: &HandoffRow, run: &Background, texts: &Texts) -> AuditEntry {
     let (reason, reason_truncated) = ReasonLength::Excerpt.of(texts.get(row.reason).whole());
     let ended = row.ended_reason.and_then(|it| texts.get(it).whole());
     let (ended_reason, ended_reason_truncated) = ReasonLength::Excerpt.of(ended);
-    let damaged = [("reason", Some(row.reason)), ("endedReason", row.ended_reason)]
-        .into_iter()
-        .filter(|(_, id)| id.is_some_and(|it| texts.get(it).is_damaged()));
+    let is_damaged = |id: Option<ContentId>| id.is_some_and(|it| texts.get(it).is_damaged());
+    let damaged = [
+        ("fromAgentName", run.cast.is_damaged(&row.from.agent, row.no)),
+        ("toAgentName", run.cast.is_damaged(&row.to.agent, row.no)),
+        ("reason", is_damaged(Some(row.reason))),
+        ("endedReason", is_damaged(row.ended_reason)),
+    ];
+    let damaged = damaged.into_iter().filter(|it| it.1);
     AuditEntry {
         number: row.number,
         id: row.id.0,

@@ -3,13 +3,14 @@
 use baton_api::{
     CommandAnswer, Committed, CommittedTag, DryRun, DryRunTag, HandoffDocument, Touched,
 };
-use baton_core::run::HandoffNo;
+use baton_core::command::Command;
+use baton_core::run::{HandoffNo, RunId};
 use baton_engine::{CommandMode, CommandResult, EngineError};
 use baton_store::{HandoffRow, RunRow};
 use serde::Serialize;
 
 use super::answer::ApiResponse;
-use super::handoffs::document::handoff_document;
+use super::handoffs::document::{handoff_document, refused};
 use super::runs::document::run_document;
 use crate::problem::ApiProblem;
 use crate::scope::{RequestCaller, RequestScope};
@@ -38,6 +39,41 @@ pub(super) async fn tell(
             Ok(if is_parked_on_checks(outcome) { answer.taken() } else { answer })
         }
     }
+}
+
+/// Carries out a command on a run, and builds the response.
+pub(super) async fn command_on_run(
+    app: &RequestScope,
+    caller: &RequestCaller,
+    run: RunId,
+    command: Command,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    match caller.on_run(run, command).await {
+        Ok(outcome) => tell(app, caller, &outcome).await,
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+/// As [`command_on_run`], for a command that makes something: the response is what `made` reads in
+/// the run after it, and where that is.
+pub(super) async fn made_in_run<T>(
+    app: &RequestScope,
+    caller: &RequestCaller,
+    run: RunId,
+    command: Command,
+    made: impl AsyncFnOnce(&RunRow) -> Result<(T, String), ApiProblem>,
+) -> Result<ApiResponse<WriteAnswer<T>>, ApiProblem> {
+    let outcome = match caller.on_run(run, command).await {
+        Ok(outcome) => outcome,
+        Err(error) => return Err(refused(app, error).await),
+    };
+    if caller.mode() == CommandMode::DryRun {
+        return Ok(ApiResponse::new(WriteAnswer::Rehearsed(rehearsed(&outcome))));
+    }
+    let row = app.read().run_after(&outcome).await?;
+    let (document, path) = made(&row).await?;
+    let location = format!("/api/v1/runs/{run}/{path}");
+    Ok(ApiResponse::new(WriteAnswer::Done(document)).at(row.version).made(location))
 }
 
 /// As [`tell`], for a command that creates a run.

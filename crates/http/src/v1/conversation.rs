@@ -1,7 +1,7 @@
 //! The conversation of a run, in pages in both directions.
 
 use baton_api::{
-    Attribution, ConversationDecision, ConversationDocument, ConversationItemDocument,
+    AgentProfile, ConversationDecision, ConversationDocument, ConversationItemDocument,
 };
 use baton_store::Position;
 use baton_views::{ConversationItem, ConversationPage, ConversationWindow};
@@ -86,9 +86,9 @@ fn item(it: ConversationItem) -> ConversationItemDocument {
         position: it.position.0,
         at: it.at,
         kind: it.kind.name().to_owned(),
-        agent: it.agent.as_ref().map(Attribution::from),
+        agent: it.agent.as_ref().map(AgentProfile::from),
         by: it.principal.to_string(),
-        to: it.to.as_ref().map(Attribution::from),
+        to: it.to.as_ref().map(AgentProfile::from),
         line: it.line,
         text: it.text,
         tools: it.tools,

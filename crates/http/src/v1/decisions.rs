@@ -6,16 +6,14 @@ use baton_api::{
 use baton_core::collaboration::{Collaboration, DecisionText, RecordDecision};
 use baton_core::command::Command;
 use baton_core::names::{FreeText, Reason};
-use baton_engine::CommandMode;
 use baton_store::RunRow;
 use baton_views::{Cast, Decided, DecisionRecord};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::agents::attribution_at;
+use super::agents::profile_at;
 use super::answer::{ApiResponse, after, cut, limit};
-use super::command_result::{WriteAnswer, rehearsed, tell};
-use super::handoffs::document::refused;
+use super::command_result::{WriteAnswer, command_on_run, made_in_run};
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run, not_found};
 use crate::openapi::{ReadProblems, WriteProblems};
@@ -141,10 +139,7 @@ pub(super) async fn lock(
     let by = write.caller.principal().clone();
     let reason = write.asked.reason.as_deref().map(Reason::parse).transpose()?;
     let command = Collaboration::LockDecision { decision, by, reason };
-    match write.caller.on_run(run, Command::Collaborate(command)).await {
-        Ok(outcome) => tell(&app, &write.caller, &outcome).await,
-        Err(error) => Err(refused(&app, error).await),
-    }
+    command_on_run(&app, &write.caller, run, Command::Collaborate(command)).await
 }
 
 async fn decide(
@@ -169,18 +164,11 @@ async fn decide(
         supersedes,
         depends_on: asked.depends_on.clone(),
     });
-    let outcome = match write.caller.on_run(run, Command::Collaborate(command)).await {
-        Ok(outcome) => outcome,
-        Err(error) => return Err(refused(app, error).await),
-    };
-    if write.caller.mode() == CommandMode::DryRun {
-        return Ok(ApiResponse::new(WriteAnswer::Rehearsed(rehearsed(&outcome))));
-    }
-    let row = app.read().run_after(&outcome).await?;
-    let number = u32::try_from(row.run.decisions.len()).unwrap_or(u32::MAX);
-    let document = numbered(app, &row, number).await?;
-    let location = format!("/api/v1/runs/{run}/decisions/{number}");
-    Ok(ApiResponse::new(WriteAnswer::Done(document)).at(row.version).made(location))
+    made_in_run(app, &write.caller, run, Command::Collaborate(command), async |row| {
+        let number = u32::try_from(row.run.decisions.len()).unwrap_or(u32::MAX);
+        Ok((numbered(app, row, number).await?, format!("decisions/{number}")))
+    })
+    .await
 }
 
 async fn numbered(
@@ -199,7 +187,7 @@ async fn numbered(
 fn decision(cast: &Cast, it: Decided) -> DecisionDocument {
     let decided_by = match (&it.row, it.portrait) {
         (_, Some(portrait)) => (&cast.by_portrait(&it.by, Some(portrait))).into(),
-        (Some(row), None) => attribution_at(cast, &it.by, row.no),
+        (Some(row), None) => profile_at(cast, &it.by, row.no),
         (None, None) => (&cast.today(&it.by)).into(),
     };
     let agent = match &it.row {

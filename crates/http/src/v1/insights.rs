@@ -1,8 +1,8 @@
 //! How handing off fares, by agent, edge, workflow and week.
 
 use baton_api::{
-    AgentInsights, EdgeInsights, InsightFigures, InsightsDocument, RejectedBy, WeekInsights,
-    WorkflowInsights,
+    AgentInsights, EdgeInsights, InsightCost, InsightFigures, InsightsDocument, RejectedBy,
+    WeekInsights, WorkflowInsights,
 };
 use baton_core::names::WorkflowName;
 use baton_views::{InsightGroup, InsightWindow, Insights};
@@ -101,5 +101,13 @@ fn figures(it: &InsightGroup) -> InsightFigures {
         escalations: it.n_escalations,
         waited_for_people_ms: it.waited_for_people_ms,
         with_warnings: it.n_with_warnings,
+        completeness_score: it.mean_score(),
+        cost: InsightCost {
+            measured: it.n_measured,
+            usd: it.used.micro_usd.map(|it| it as f64 / 1e6),
+            input_tokens: it.used.input_tokens,
+            output_tokens: it.used.output_tokens,
+            work_ms: it.used.work_ms,
+        },
     }
 }

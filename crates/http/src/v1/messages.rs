@@ -7,8 +7,7 @@ use baton_store::Position;
 use baton_views::PostedMessage;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
-use super::command_result::tell;
-use super::handoffs::document::refused;
+use super::command_result::command_on_run;
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run};
 use crate::openapi::{ReadProblems, WriteProblems};
@@ -55,10 +54,7 @@ pub(super) async fn post(
     let run = find_run(&app, &name).await?.run.id;
     let by = by(&app, write.asked.agent.as_deref())?;
     let words = FreeText::parse(&write.asked.text)?;
-    match write.caller.on_run(run, Command::Post { by, words }).await {
-        Ok(outcome) => tell(&app, &write.caller, &outcome).await,
-        Err(error) => Err(refused(&app, error).await),
-    }
+    command_on_run(&app, &write.caller, run, Command::Post { by, words }).await
 }
 
 fn message_document(it: PostedMessage) -> MessageDocument {

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use baton_api::{AskAnswer, AskDocument, Attribution, CommandAnswer, DryRun, NewAsk, Page};
+use baton_api::{AgentProfile, AskAnswer, AskDocument, CommandAnswer, DryRun, NewAsk, Page};
 use baton_core::collaboration::Collaboration;
 use baton_core::command::Command;
 use baton_core::names::FreeText;
-use baton_engine::CommandMode;
 use baton_store::{RunRef, RunRow};
 use baton_views::{AskProgress, AskRecord};
 use serde::Deserialize;
@@ -14,8 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
-use super::command_result::{WriteAnswer, rehearsed, tell};
-use super::handoffs::document::refused;
+use super::command_result::{WriteAnswer, command_on_run, made_in_run};
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run, known_agent, not_found};
 use crate::openapi::{ReadProblems, WriteProblems};
@@ -127,18 +125,11 @@ pub(super) async fn ask(
     let to = known_agent(&app, &write.asked.to)?;
     let question = FreeText::parse(&write.asked.question)?;
     let command = Command::Collaborate(Collaboration::Ask { by, to, question });
-    let outcome = match write.caller.on_run(run, command).await {
-        Ok(outcome) => outcome,
-        Err(error) => return Err(refused(&app, error).await),
-    };
-    if write.caller.mode() == CommandMode::DryRun {
-        return Ok(ApiResponse::new(WriteAnswer::Rehearsed(rehearsed(&outcome))));
-    }
-    let row = app.read().run_after(&outcome).await?;
-    let number = row.run.n_asks;
-    let document = numbered(&app, &row, number).await?;
-    let location = format!("/api/v1/runs/{run}/questions/{number}");
-    Ok(ApiResponse::new(WriteAnswer::Done(document)).at(row.version).made(location))
+    made_in_run(&app, &write.caller, run, command, async |row| {
+        let number = row.run.n_asks;
+        Ok((numbered(&app, row, number).await?, format!("questions/{number}")))
+    })
+    .await
 }
 
 /// Answers a question between agents.
@@ -158,10 +149,7 @@ pub(super) async fn answer(
     let by = by(&app, write.asked.agent.as_deref())?;
     let answer = FreeText::parse(&write.asked.answer)?;
     let command = Command::Collaborate(Collaboration::Reply { ask, by, answer });
-    match write.caller.on_run(run, command).await {
-        Ok(outcome) => tell(&app, &write.caller, &outcome).await,
-        Err(error) => Err(refused(&app, error).await),
-    }
+    command_on_run(&app, &write.caller, run, command).await
 }
 
 async fn numbered(
@@ -180,7 +168,7 @@ fn document(it: AskRecord) -> AskDocument {
     let (answer, answered_by, ended_at) = match it.progress {
         AskProgress::Open => (None, None, None),
         AskProgress::Answered { by, answer, at } => {
-            (answer, Some(Attribution::from(&by)), Some(at))
+            (answer, Some(AgentProfile::from(&by)), Some(at))
         }
         AskProgress::Unanswered { at } => (None, None, Some(at)),
     };
@@ -188,8 +176,8 @@ fn document(it: AskRecord) -> AskDocument {
         number: it.no,
         correlation_id: it.correlation,
         status,
-        from: Attribution::from(&it.from),
-        to: Attribution::from(&it.to),
+        from: AgentProfile::from(&it.from),
+        to: AgentProfile::from(&it.to),
         question: it.question,
         asked_at: it.asked_at,
         attempts: it.attempts,

@@ -3,15 +3,14 @@
 use baton_api::{DryRun, NewContext, Page, SharedDocument};
 use baton_core::collaboration::{Collaboration, ContextVersion, SetContext};
 use baton_core::command::Command;
-use baton_core::names::{ContextKey, Reason};
+use baton_core::names::{AgentId, ContextKey, Reason};
 use baton_core::run::Run;
-use baton_engine::CommandMode;
 use baton_views::ContextDocumentView;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use super::command_result::{WriteAnswer, rehearsed};
+use super::command_result::{WriteAnswer, made_in_run};
 use super::handoffs::document::refused;
 use super::write::{RunCommandParams, RunPath, WriteRequest};
 use crate::lookup::{by, find_run, not_found};
@@ -123,19 +122,13 @@ pub(super) async fn set(
         by: by(&app, write.asked.agent.as_deref())?,
         principal: write.caller.principal().clone(),
     });
-    let outcome = match write.caller.on_run(run, Command::Collaborate(command)).await {
-        Ok(outcome) => outcome,
-        Err(error) => return Err(refused(&app, error).await),
-    };
-    if write.caller.mode() == CommandMode::DryRun {
-        return Ok(ApiResponse::new(WriteAnswer::Rehearsed(rehearsed(&outcome))));
-    }
-    let row = app.read().run_after(&outcome).await?;
-    let mut documents = app.read().context(&row.run).await?;
-    documents.retain(|it| it.key == key);
-    let written = documents.pop().map(document).ok_or_else(|| unknown(&key))?;
-    let location = format!("/api/v1/runs/{run}/context/{key}");
-    Ok(ApiResponse::new(WriteAnswer::Done(written)).at(row.version).made(location))
+    made_in_run(&app, &write.caller, run, Command::Collaborate(command), async |row| {
+        let mut documents = app.read().context(&row.run).await?;
+        documents.retain(|it| it.key == key);
+        let written = documents.pop().map(document).ok_or_else(|| unknown(&key))?;
+        Ok((written, format!("context/{key}")))
+    })
+    .await
 }
 
 /// Records that an agent read documents. What a person reads is not recorded, and nothing is in a run
@@ -150,12 +143,22 @@ async fn record_read(
         Some(agent) => Some(agent.clone()),
         None => by(app, agent)?,
     };
-    let Some(by) = agent.filter(|_| !documents.is_empty() && !run.is_finished()) else {
-        return Ok(());
-    };
+    let Some(by) = agent else { return Ok(()) };
     let version =
         |it: &ContextDocumentView| ContextVersion { key: it.key.clone(), version: it.version };
-    let documents = documents.iter().map(version).collect();
+    read_by(app, run, by, documents.iter().map(version).collect()).await
+}
+
+/// Records that an agent read these versions.
+pub(super) async fn read_by(
+    app: &RequestScope,
+    run: &Run,
+    by: AgentId,
+    documents: Vec<ContextVersion>,
+) -> Result<(), ApiProblem> {
+    if documents.is_empty() || run.is_finished() {
+        return Ok(());
+    }
     let read = Collaboration::ReadContext { by, documents };
     match app.caller().on_run(run.id, Command::Collaborate(read)).await {
         Ok(_) => Ok(()),

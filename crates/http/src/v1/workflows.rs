@@ -2,6 +2,7 @@
 //! workflow instance is a run here.
 
 mod steps;
+mod trail;
 
 use baton_api::{
     AgentHandoff, Attribution, NumberedPage, RunDetail, StepStatus, WorkflowProgress,
@@ -11,19 +12,19 @@ use baton_core::names::AgentId;
 use baton_core::run::{Run, RunStatus, State as Open};
 use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
-use baton_store::{HandoffFilter, HandoffRow, Order, RunRow};
+use baton_store::{HandoffFilter, Order, RunRow};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use self::steps::step_statuses;
-use super::agents::{attribution_at, step_title};
+use self::trail::trail;
+use super::agents::step_title;
 use super::answer::ApiResponse;
 use super::dates::{first_instant, instant_after};
 use super::runs::document::run_detail;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
-use crate::pipeline::rows::ReasonLength;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
@@ -89,8 +90,9 @@ pub(super) async fn status(
     let workflow = app.read().workflow_of(&row).await?;
     let steps = step_statuses(&app, &row, &workflow).await?;
     let recent = HandoffFilter { order: Order::NewestFirst, limit: RECENT, ..of_run(&row) };
-    let mut recent = shown(&app, &row.run, &recent, &workflow).await?;
+    let mut recent = app.read().handoffs(&recent).await?;
     recent.reverse();
+    let recent = trail(&app, &row.run, &workflow, &recent, "recentHandoffs").await?;
     let current = steps.iter().position(StepStatus::is_current);
     let n_done = steps.iter().filter(|it| it.is_done()).count();
     let percent = match row.run.status {
@@ -110,7 +112,8 @@ pub(super) async fn status(
         percent_complete: u32::try_from(percent).unwrap_or(100),
         started_at: row.run.started_at,
         current_agent: current_agent(&app, &row.run, &workflow).await?,
-        recent_handoffs: recent,
+        recent_handoffs: recent.items,
+        damaged: recent.damaged,
         steps,
     })
     .at(row.version))
@@ -148,8 +151,11 @@ pub(super) async fn handoffs(
     let store = app.read();
     let total_items = store.count_handoffs(&filter).await?;
     let total_pages = total_items.div_ceil(page_size.into());
+    let rows = store.handoffs(&filter).await?;
+    let trail = trail(&app, &row.run, &workflow, &rows, "items").await?;
     Ok(ApiResponse::new(NumberedPage {
-        items: shown(&app, &row.run, &filter, &workflow).await?,
+        items: trail.items,
+        damaged: trail.damaged,
         page,
         page_size,
         total_items,
@@ -167,39 +173,6 @@ fn of_run(row: &RunRow) -> HandoffFilter {
         by_time: true,
         ..HandoffFilter::default()
     }
-}
-
-async fn shown(
-    app: &RequestScope,
-    run: &Run,
-    filter: &HandoffFilter,
-    workflow: &Workflow,
-) -> Result<Vec<AgentHandoff>, EngineError> {
-    let rows = app.read().handoffs(filter).await?;
-    let texts = app.read().words_of(&rows).await?;
-    let cast = app.read().cast(run).await?;
-    let show = |row: &HandoffRow| {
-        let whole = texts.get(row.reason).whole();
-        let (reason, reason_truncated) = ReasonLength::Excerpt.of(whole);
-        AgentHandoff {
-            from_agent: attribution_at(&cast, &row.from.agent, row.no),
-            to_agent: attribution_at(&cast, &row.to.agent, row.no),
-            timestamp: row.created_at,
-            step_name: step_title(workflow, &row.to.place),
-            workflow_step: row.to.place.as_step().map(ToString::to_string),
-            reason,
-            reason_truncated,
-            damaged: if texts.get(row.reason).is_damaged() {
-                vec!["reason".to_owned()]
-            } else {
-                Vec::new()
-            },
-            id: row.id.0,
-            label: row.no.label(),
-            state: row.state.into(),
-        }
-    };
-    Ok(rows.iter().map(show).collect())
 }
 
 async fn current_agent(

@@ -1,5 +1,7 @@
 //! The audit log over all runs, and its exports.
 
+use baton_http::ServerLimits;
+use baton_wire::project_file;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -100,6 +102,79 @@ async fn insights_tell_how_handing_off_fares() {
         "{}",
         metrics.text
     );
+    let score = analyst["completenessScore"].as_f64().unwrap();
+    assert!((1.0..=100.0).contains(&score), "{analyst}");
+    assert_eq!((&analyst["cost"]["measured"], &analyst["cost"]["usd"]), (&json!(0), &Value::Null));
+    let line = format!("baton_handoff_completeness{{agent=\"analyst\"}} {score}");
+    assert!(metrics.text.contains(&line), "{}", metrics.text);
     let wait = "baton_handoff_accept_seconds{agent=\"analyst\",quantile=\"0.95\"} 0";
     assert!(metrics.text.contains(wait), "{}", metrics.text);
+}
+
+#[tokio::test]
+async fn redacting_again_records_nothing_and_says_when_it_was_done() {
+    let world = two_runs().await;
+    let body = r#"{"handoff":"HO-002","parts":["reason"],"reason":"it names a customer"}"#;
+    let path = "/api/v1/runs/s-1/redactions";
+    let first = world.post_with(path, &[("baton-as", "anna")], body).await.is(200);
+    assert_eq!((&first["isRecorded"], first.get("alreadyRedacted")), (&json!(true), None));
+    let n_events = async || {
+        world.get("/api/v1/runs/s-1/events?limit=500").await.is(200)["items"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    let n_before = n_events().await;
+    world.clock.advance(SignedDuration::from_hours(1));
+    let again = world.post(path, body).await.is(200);
+    assert_eq!((&again["isRecorded"], &again["redacted"]), (&json!(false), &json!([])));
+    let before = &again["alreadyRedacted"][0];
+    assert_eq!((&before["what"], &before["by"]), (&json!("HO-002 reason"), &json!("anna")));
+    assert_eq!(before["at"], "2025-06-17T15:06:40Z");
+    assert_eq!(n_events().await, n_before);
+}
+
+#[tokio::test]
+async fn messages_of_runs_that_ended_long_ago_are_dropped_and_the_log_says_so() {
+    let project = project_file::parse("[retention]\nmessages = \"90d\"\n").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let catalog = catalog_with(&[]).with_project(project);
+    let world = world_with(dir, ServerLimits::default(), catalog).await;
+    for story in ["old", "open"] {
+        world.started(story, PIPELINE).await;
+        let said = r#"{"text":"a secret of the customer","agent":"analyst"}"#;
+        world.post(&format!("/api/v1/runs/{story}/messages"), said).await.is(200);
+    }
+    world.post("/api/v1/runs/old/cancel", "{}").await.is(200);
+    let path = "/api/v1/audit/retention";
+    world.clock.advance(SignedDuration::from_hours(90 * 24));
+    let early = world.post(path, "{}").await.is(200);
+    assert_eq!((&early["messages"], &early["messagesKeptDays"]), (&json!(0), &json!(90)));
+    world.clock.advance(SignedDuration::from_hours(1));
+    let rehearsed = world.post(&format!("{path}?dryRun=true"), "{}").await.is(200);
+    assert_eq!((&rehearsed["messages"], &rehearsed["isRecorded"]), (&json!(1), &json!(false)));
+    let said = async |run: &str| {
+        let talk = world.get(&format!("/api/v1/runs/{run}/conversation")).await.is(200);
+        let items = talk["items"].as_array().unwrap().clone();
+        items.into_iter().find(|it| it["kind"] == "message").unwrap()
+    };
+    assert_eq!(said("old").await["text"], "a secret of the customer", "a rehearsal drops nothing");
+    let done = world.post_with(path, &[("baton-as", "anna")], "{}").await.is(200);
+    assert_eq!((&done["messages"], &done["items"][0]["story"]), (&json!(1), &json!("old")));
+    let left = said("old").await;
+    assert_eq!(
+        (&left["text"], &left["agent"]["agentName"]),
+        (&json!("[expired]"), &json!("Analyst"))
+    );
+    assert_eq!(said("open").await["text"], "a secret of the customer", "an open run keeps its own");
+    let events = world.get("/api/v1/runs/old/events?limit=500").await.is(200);
+    let last = events["items"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["name"], &last["by"]), (&json!("content.expired"), &json!("anna")));
+    assert_eq!(world.post(path, "{}").await.is(200)["messages"], 0, "once is enough");
+    // The words are nowhere, and everything else is proven.
+    let dir = world.stop().await;
+    let store = baton_store_sqlite::SqliteStore::open(dir.path()).unwrap();
+    let verified = baton_engine::verify_all(&store).await.unwrap();
+    assert_eq!(verified.problems, Vec::<String>::new());
+    assert_eq!(verified.n_redacted_texts, 1);
 }

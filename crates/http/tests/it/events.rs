@@ -83,7 +83,7 @@ async fn the_events_of_a_first_handoff_are_those_of_the_source_documents() {
             "storyId": "v0.1:1.1.1",
             "runId": run,
             "fromAgent": {"id": "orchestrator", "name": "Orchestrator", "avatarUrl": null},
-            "toAgent": {"id": "analyst", "name": "Analyst", "avatarUrl": "🔍"},
+            "toAgent": {"id": "analyst", "name": "Analyst", "avatarUrl": null},
             "stepName": taken_over["stepName"],
             "timestamp": "2025-06-15T15:06:40.000Z",
             "message": "Handing off to Analyst...",

@@ -6,6 +6,7 @@ mod all_workflows;
 #[cfg(test)]
 mod archive;
 #[cfg(test)]
+mod attribution;
 mod audit;
 #[cfg(test)]
 mod claims;

@@ -83,7 +83,7 @@ pub(crate) async fn world_with(dir: TempDir, limits: ServerLimits, catalog: Cata
 }
 
 /// What comes with Baton, the pipeline first, and more workflows with their agents.
-fn catalog_with(files: &[&str]) -> Catalog {
+pub(crate) fn catalog_with(files: &[&str]) -> Catalog {
     let texts = builtin::workflows().iter().map(|(_, text)| *text).chain(files.iter().copied());
     let entries: Vec<Entry> = texts
         .map(|text| Entry {

@@ -27,15 +27,15 @@ const LAST: u32 = 10;
 /// The lease of a holder without heartbeats: longer than the measurement takes.
 const LEASE: u32 = LeaseTime::MOST_SECONDS;
 
-pub(super) struct Filled {
-    pub(super) n_runs: u64,
-    pub(super) n_handoffs: u64,
+pub(crate) struct Filled {
+    pub(crate) n_runs: u64,
+    pub(crate) n_handoffs: u64,
     /// Of those, how many were not there before.
-    pub(super) n_new: u64,
+    pub(crate) n_new: u64,
 }
 
 /// Adds runs until there are `n_runs`.
-pub(super) async fn up_to(data: &Path, n_runs: u64) -> Result<Filled> {
+pub(crate) async fn up_to(data: &Path, n_runs: u64) -> Result<Filled> {
     let engine = crew::engine_over(crew::sqlite(data)?).await?;
     let caller = Caller::of_baton("baton:load");
     let reader = engine.read_as(&caller);

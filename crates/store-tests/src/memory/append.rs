@@ -29,7 +29,7 @@ impl MemoryTables {
         self.keep_handoffs(handoffs);
         self.keep_events(append.run.id, append.expected, append.at, append.events);
         self.keep_outbox(append.run.id, append.at, append.outbox);
-        for id in &append.redacted {
+        for id in &append.dropped {
             self.contents.remove(&(append.run.id, *id));
         }
         for content in append.contents {

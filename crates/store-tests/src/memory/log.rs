@@ -1,9 +1,13 @@
 //! The log, and what follows from it.
 
-use baton_core::content::ContentId;
-use baton_core::event::Event;
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
+
+use baton_core::event::{Event, UsageEvent};
 use baton_core::run::RunId;
-use baton_store::{HandoffFact, HandoffRow, Position};
+use baton_store::{
+    DroppedText, HandoffFact, HandoffRow, Position, StoredEvent, UsageFact, dropped_texts,
+};
 use baton_wire::checkpoint::LogLink;
 use baton_wire::event::decode;
 
@@ -26,14 +30,27 @@ impl MemoryTables {
         later.map(link).collect()
     }
 
-    /// The texts that events of a run say are redacted.
-    pub(super) fn redacted(&self, run: RunId) -> Vec<ContentId> {
-        let of_run = self.events.iter().filter(|it| it.run == run);
-        let decoded = of_run.filter_map(|it| decode(&it.body).ok());
-        let redacted = decoded.filter_map(|it| {
-            if let Event::Content(event) = it { Some(event.redacted()) } else { None }
-        });
-        redacted.collect()
+    /// The texts that events of a run say are dropped.
+    pub(super) fn dropped(&self, run: RunId) -> Vec<DroppedText> {
+        let of_run: Vec<StoredEvent> =
+            self.events.iter().filter(|it| it.run == run).cloned().collect();
+        dropped_texts(&of_run)
+    }
+
+    /// What agents used in some runs, newest runs first.
+    pub(super) fn usage(&self, runs: RangeInclusive<u64>, most: usize) -> Vec<UsageFact> {
+        let fact = |it: &StoredEvent| {
+            let run_number = *self.run_numbers.get(&it.run).filter(|it| runs.contains(it))?;
+            let Ok(Event::Usage(UsageEvent::Recorded { handoff, usage, .. })) = decode(&it.body)
+            else {
+                return None;
+            };
+            Some(UsageFact { run_number, handoff, usage })
+        };
+        let mut found: Vec<UsageFact> = self.events.iter().filter_map(fact).collect();
+        found.sort_by_key(|it| Reverse(it.run_number));
+        found.truncate(most);
+        found
     }
 
     pub(super) fn fact(&self, row: &HandoffRow) -> Option<HandoffFact> {
@@ -41,6 +58,8 @@ impl MemoryTables {
         Some(HandoffFact {
             number: row.number,
             run_number,
+            no: row.no,
+            score: row.score,
             workflow: at(&self.runs, run_number)?.run.workflow.clone(),
             kind: row.kind,
             from: row.from.clone(),

@@ -169,7 +169,7 @@ impl Scene<'_> {
             DecisionEvent::Locked { decision, by, .. } => {
                 format!("{by} locks decision {decision}")
             }
-            DecisionEvent::Recorded { by, decisions, text, package, portrait, handoff } => {
+            DecisionEvent::Recorded { by, decisions, text, package, portrait, handoff, .. } => {
                 let stated = self.stated(decisions, *text, *package);
                 let agent = self.cast.by_portrait(by, *portrait);
                 let person = item.principal.to_string();

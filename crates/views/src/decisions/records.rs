@@ -89,7 +89,9 @@ impl Views<'_> {
         for stored in self.shared_events(run.id, SharedEvents::Decisions).await? {
             let Ok(Event::Decision(event)) = event::decode(&stored.body) else { continue };
             match event {
-                DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait } => {
+                DecisionEvent::Recorded {
+                    by, decisions, handoff, package, text, portrait, ..
+                } => {
                     found.extend(decisions.into_iter().map(|item| FoundRecord {
                         record: record(run, &item),
                         by: by.clone(),

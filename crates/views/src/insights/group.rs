@@ -1,5 +1,6 @@
 //! The figures of one group of handoffs.
 
+use baton_core::budget::Usage;
 use baton_core::run::{Ended, HandoffState, Kind};
 use baton_core::workflow::Place;
 use baton_store::HandoffFact;
@@ -29,6 +30,13 @@ pub struct InsightGroup {
     pub waited_for_people_ms: u64,
     /// Handoffs that were taken with warnings of the linter or the contract.
     pub n_with_warnings: u64,
+    /// Packages whose completeness was scored when they were sent, and the sum of their scores.
+    pub n_scored: u64,
+    pub sum_of_scores: u64,
+    /// Handoffs whose agents said what they used.
+    pub n_measured: u64,
+    /// Where a program does not say what it cost, its price is not in it.
+    pub used: Usage,
     spans_to_accept: Vec<u64>,
     spans_to_complete: Vec<u64>,
 }
@@ -53,6 +61,19 @@ impl InsightGroup {
     /// The share of first handoffs that were not sent back, of those that have ended.
     pub fn first_pass_yield(&self) -> Option<f64> {
         (self.n_first > 0).then(|| self.n_first_passed as f64 / self.n_first as f64)
+    }
+
+    /// The mean completeness of the packages that were scored, from 0 to 100.
+    pub fn mean_score(&self) -> Option<f64> {
+        (self.n_scored > 0).then(|| self.sum_of_scores as f64 / self.n_scored as f64)
+    }
+
+    /// Adds what was used for a handoff.
+    pub(super) fn spend(&mut self, used: Option<&Usage>) {
+        if let Some(used) = used {
+            self.n_measured += 1;
+            self.used = self.used.plus(*used);
+        }
     }
 
     /// Counts a handoff for its receiver.
@@ -80,6 +101,8 @@ impl InsightGroup {
     /// Counts a handoff for its sender.
     pub(super) fn send(&mut self, fact: &HandoffFact, is_first: bool) {
         self.n_with_warnings += u64::from(fact.n_warnings > 0);
+        self.n_scored += u64::from(fact.score.is_some());
+        self.sum_of_scores += u64::from(fact.score.unwrap_or(0));
         let is_rejected = fact.state == HandoffState::Ended(Ended::Rejected);
         let is_completed = fact.state == HandoffState::Ended(Ended::Completed);
         if is_first && (is_rejected || is_completed) {

@@ -24,6 +24,8 @@ fn fact(number: u64, run_number: u64, to: Party, state: HandoffState) -> Handoff
     HandoffFact {
         number,
         run_number,
+        no: HandoffNo(u32::try_from(number).unwrap()),
+        score: None,
         workflow: WorkflowName::parse("story-pipeline").unwrap(),
         kind: Kind::Sequential,
         from: party("implementer", "implement"),
@@ -59,7 +61,7 @@ fn tale() -> Vec<HandoffFact> {
 
 #[test]
 fn speed_is_the_receivers_and_quality_the_senders() {
-    let insights = figures(&tale(), at(0), at(600 * SECOND));
+    let insights = figures(&tale(), &UsedFor::new(), at(0), at(600 * SECOND));
     let of = |agent: &str| {
         let found = insights.agents.iter().find(|(it, _)| it.as_str() == agent);
         found.map(|(_, group)| group.clone()).unwrap()
@@ -81,7 +83,7 @@ fn speed_is_the_receivers_and_quality_the_senders() {
 
 #[test]
 fn an_edge_counts_the_first_handoff_of_each_run_once() {
-    let insights = figures(&tale(), at(0), at(600 * SECOND));
+    let insights = figures(&tale(), &UsedFor::new(), at(0), at(600 * SECOND));
     let edge = insights.edges.iter().find(|(it, _)| it.to == "review").unwrap();
     assert_eq!((edge.1.n_handoffs, edge.1.n_first, edge.1.n_first_passed), (3, 2, 1));
     assert_eq!(edge.1.first_pass_yield(), Some(0.5));
@@ -89,4 +91,29 @@ fn an_edge_counts_the_first_handoff_of_each_run_once() {
     assert_eq!(insights.workflows[0].1.n_handoffs, 5);
     let weeks: Vec<String> = insights.weeks.iter().map(|(it, _)| it.to_string()).collect();
     assert_eq!(weeks, ["2025-06-09"], "a Monday");
+}
+
+#[test]
+fn completeness_is_the_senders_and_cost_the_receivers() {
+    let mut facts = tale();
+    for (fact, score) in facts.iter_mut().zip([90, 70]) {
+        fact.score = Some(score);
+    }
+    let usage = |tokens, micro_usd| Usage { input_tokens: tokens, micro_usd, ..Usage::default() };
+    // The third handoff of run 1 and the second of run 2 were the reviewer's.
+    let used = UsedFor::from([
+        ((1, HandoffNo(3)), usage(1000, Some(250_000))),
+        ((2, HandoffNo(2)), usage(500, None)),
+    ]);
+    let found = figures(&facts, &used, at(0), at(1_000_000));
+    let of = |id: &str| &found.agents.iter().find(|(it, _)| it.as_str() == id).unwrap().1;
+    assert_eq!(of("implementer").mean_score(), Some(80.0));
+    assert_eq!(of("implementer").n_measured, 0);
+    let reviewer = of("reviewer");
+    assert_eq!((reviewer.mean_score(), reviewer.n_measured), (None, 2));
+    assert_eq!((reviewer.used.input_tokens, reviewer.used.micro_usd), (1500, Some(250_000)));
+    let workflow = &found.workflows[0].1;
+    assert_eq!((workflow.mean_score(), workflow.used.input_tokens), (Some(80.0), 1500));
+    assert_eq!(found.edges.iter().map(|it| it.1.used.input_tokens).sum::<u64>(), 1500);
+    assert_eq!(found.weeks.iter().map(|it| it.1.n_measured).sum::<u64>(), 2);
 }

@@ -9,7 +9,7 @@ use baton_core::document::Node;
 use baton_core::evidence::Evidence;
 use baton_core::gate::{Answer, GateCause};
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, Principal, StoryKey};
+use baton_core::names::{AgentId, ContextKey, Principal, StoryKey};
 use baton_core::outcome::Outcome;
 use baton_core::package::Format;
 use baton_core::run::{HandoffNo, Kind, Party, State};
@@ -18,6 +18,7 @@ use baton_engine::Repository;
 use baton_wire::project_file::ProjectFile;
 
 use super::untrusted::UntrustedText;
+use crate::decisions::DecisionStatus;
 
 pub(super) struct Brief {
     pub(super) workflow: Arc<Workflow>,
@@ -64,6 +65,12 @@ pub(super) struct Brief {
     pub(super) most_rounds: u32,
     /// Contract violations on this edge, as `rule path`.
     pub(super) warnings: Vec<String>,
+    /// What the run has decided, and the package does not say.
+    pub(super) decisions: Vec<BriefDecision>,
+    /// How many decisions before these are left out.
+    pub(super) n_earlier_decisions: usize,
+    /// The documents that the agents of the run share.
+    pub(super) documents: Vec<BriefDocument>,
     pub(super) evidence: Vec<Evidence>,
 }
 
@@ -170,6 +177,27 @@ pub(super) struct Round {
     pub(super) handoff: Option<HandoffNo>,
     pub(super) by: AgentId,
     pub(super) reason: UntrustedText,
+}
+
+pub(super) struct BriefDecision {
+    pub(super) no: u32,
+    pub(super) status: DecisionStatus,
+    pub(super) is_locked: bool,
+    pub(super) superseded_by: Option<u32>,
+    pub(super) conflicts_with: Vec<u32>,
+    /// `human` for a person.
+    pub(super) by: AgentId,
+    /// The decision and its rationale.
+    pub(super) words: UntrustedText,
+}
+
+/// The newest version of a shared document.
+pub(super) struct BriefDocument {
+    pub(super) key: ContextKey,
+    pub(super) version: u32,
+    pub(super) n_bytes: u32,
+    /// None where it is too long for a prompt.
+    pub(super) text: Option<UntrustedText>,
 }
 
 impl Brief {

@@ -21,7 +21,7 @@ use super::claims::{self, ClaimStanding};
 use super::fence::PromptFence;
 use super::role::RoleText;
 use super::untrusted::UntrustedText;
-use super::{PromptOptions, PromptToken, actions, surroundings};
+use super::{PromptOptions, PromptToken, actions, shared, surroundings};
 
 /// More paths than an agent would check one by one.
 const MOST_FILES: usize = 60;
@@ -59,7 +59,10 @@ pub(super) fn values(
         only => (),
         most_chars => (),
         left_out => (),
-        ..context! { ..texts(brief), ..actions::values(brief, options.face) },
+        ..context! {
+            ..texts(brief),
+            ..context! { ..shared::values(brief), ..actions::values(brief, options.face) },
+        },
     }
 }
 

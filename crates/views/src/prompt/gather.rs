@@ -3,6 +3,7 @@
 mod inputs;
 mod joined;
 mod rework;
+mod shared;
 
 use baton_core::agent::Agent;
 use baton_core::event::Event;
@@ -13,6 +14,7 @@ use baton_store::{EventFilter, HandoffFilter, HandoffRef, HandoffRow, Position, 
 use baton_wire::event;
 
 use self::inputs::PromptInputs;
+use self::shared::SharedBrief;
 use super::brief::Brief;
 use crate::Views;
 use baton_engine::EngineError;
@@ -59,6 +61,7 @@ impl Views<'_> {
             caller,
             texts: WholeTexts::default(),
             discoveries: None,
+            shared: SharedBrief::default(),
         };
         // A prompt never contains a damaged text: the agent would work on what was not written.
         known.texts = self.whole_texts(known.row.run, known.texts_needed()).await?;
@@ -66,6 +69,8 @@ impl Views<'_> {
         let texts = self.texts(known.row.run, earlier.iter().map(|it| it.content)).await?;
         let shown = [known.package(), known.own_last(), known.sender_input()];
         known.discoveries = rework::discoveries(&earlier, &texts, &shown);
+        // Boxed: most runs share nothing, and every prompt would be of this size.
+        known.shared = Box::pin(self.shared_brief(&known.run, known.row.package)).await?;
         Ok(known.into_brief())
     }
 

@@ -1,12 +1,13 @@
 //! Assembles a prompt: the values of a handoff, put into a template, fitted into the budget.
 
 use baton_core::agent::AgentInterface;
+use baton_core::collaboration::ContextVersion;
 use baton_core::hash::Hash;
 use minijinja::context;
 use minijinja::value::Value;
 
 use super::address::in_url;
-use super::brief::Brief;
+use super::brief::{Brief, BriefDocument};
 use super::budget::{self, Fitted, Section, Shorten};
 use super::context;
 use super::fence::PromptFence;
@@ -18,6 +19,9 @@ use baton_engine::EngineError;
 /// In commands of an agent's own prompt while no server runs: a name that never leads anywhere,
 /// least of all to the server of another project.
 const NO_SERVER: &str = "http://no-server.invalid";
+
+/// The section with the shared documents, as the template names it.
+const SHARED_CONTEXT: &str = "the shared context";
 
 pub(super) fn render(
     brief: &Brief,
@@ -42,7 +46,11 @@ pub(super) fn render(
     let template = PromptTemplate { interface: options.face, values };
     let sections = template.sections(context! {});
     let Fitted { text, left_out } = budget::fit(sections, options.budget_tokens, &template);
+    let is_shown = !left_out.iter().any(|it| it == SHARED_CONTEXT);
+    let documents = brief.documents.iter().filter(|it| is_shown && it.text.is_some());
+    let version = |it: &BriefDocument| ContextVersion { key: it.key.clone(), version: it.version };
     Ok(Prompt {
+        documents: documents.map(version).collect(),
         hash: Hash::of(text.as_bytes()),
         package: brief.package.as_ref().and_then(|it| it.hash),
         tokens: budget::tokens(&text),

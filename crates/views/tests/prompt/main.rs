@@ -20,6 +20,8 @@ mod marks;
 mod read;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
+mod shared;
 mod whole;
 #[cfg(test)]
 mod world;

@@ -50,6 +50,7 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("project", "$defs.check", project_file::checks::CHECK_KEYS.to_vec()),
         ("project", "$defs.archive", project_file::ARCHIVE_KEYS.to_vec()),
         ("project", "$defs.audit", project_file::audit::KEYS.to_vec()),
+        ("project", "$defs.retention", project_file::retention::KEYS.to_vec()),
         ("project", "$defs.runner", project_file::runner::RUNNER_KEYS.to_vec()),
         ("project", "$defs.executor", project_file::runner::EXECUTOR_KEYS.to_vec()),
         ("project", "$defs.agent", project_file::runner::AGENT_KEYS.to_vec()),

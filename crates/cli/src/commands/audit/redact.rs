@@ -5,7 +5,7 @@ use baton_api::{RedactionRequest, RedactionResult};
 use crate::api::{Api, Ask};
 use crate::args::AuditRedact;
 use crate::failure::Failure;
-use crate::show::{self, OutputFormat};
+use crate::show::{self, OutputFormat, TimeFormat};
 
 pub(super) async fn run(api: &Api, args: &AuditRedact) -> Result<(), Failure> {
     let request = RedactionRequest {
@@ -21,6 +21,15 @@ pub(super) async fn run(api: &Api, args: &AuditRedact) -> Result<(), Failure> {
         return Ok(());
     }
     let result: RedactionResult = reply.document()?;
+    let times = TimeFormat::local();
+    for it in &result.already_redacted {
+        let what = show::visible(&it.text.what);
+        let (at, by) = (times.show(it.at), show::visible(&it.by));
+        show::answer(&format!("{what} was already redacted on {at} by {by}"));
+    }
+    if result.redacted.is_empty() && !result.already_redacted.is_empty() {
+        return Ok(());
+    }
     if result.redacted.is_empty() {
         let shared = "texts from the files of workflows and agents, which all runs share, stay";
         show::answer(&format!("nothing is there any more of what you named; {shared}"));

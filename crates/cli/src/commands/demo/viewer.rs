@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use baton_api::{
-    Acceptance, Attribution, DecisionDocument, EventDocument, HandoffSummary, InboxItemDocument,
+    Acceptance, AgentProfile, DecisionDocument, EventDocument, HandoffSummary, InboxItemDocument,
     MessageDocument, Page, PersonsWord, RunDetail, RunDocument, StartRequest, StoryDocument,
     StoryText,
 };
@@ -161,7 +161,11 @@ impl Viewer {
 
     /// The names of the agents, by id.
     pub(in crate::commands) async fn names(&self) -> Result<HashMap<String, String>, Failure> {
-        let agents: Page<Attribution> = self.api.get(&Ask::get(["agents"])).await?;
-        Ok(agents.items.into_iter().map(|it| (it.agent_id, it.agent_name)).collect())
+        let agents: Page<AgentProfile> = self.api.get(&Ask::get(["agents"])).await?;
+        Ok(agents
+            .items
+            .into_iter()
+            .map(|it| (it.attribution.agent_id, it.attribution.agent_name))
+            .collect())
     }
 }

@@ -35,7 +35,7 @@ pub(super) async fn show(
     }
     let decisions = viewer.decisions(run.id).await?;
     for it in decisions.iter().take(MOST_DECISIONS) {
-        let by = it.person.as_deref().unwrap_or(&it.decided_by.agent_name);
+        let by = it.person.as_deref().unwrap_or(&it.decided_by.attribution.agent_name);
         lines.push((
             "decided",
             format!("{} ({})", show::shortened_line(&it.decision, 70), show::visible(by)),

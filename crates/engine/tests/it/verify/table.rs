@@ -77,6 +77,7 @@ const CHECKED_AGAINST: &[(&str, &str, &str)] = &[
     ("handoffs", "follows", EVENTS),
     ("handoffs", "approved_by", EVENTS),
     ("handoffs", "warnings", EVENTS),
+    ("handoffs", "score", EVENTS),
     ("handoffs", "is_stale", EVENTS),
     ("handoffs", "created_at", EVENTS),
     ("handoffs", "accepted_at", EVENTS),

@@ -1,7 +1,7 @@
 //! Redaction: drops texts of a run, and records that.
 
 use axum::http::StatusCode;
-use baton_api::{HandoffPart, RedactedText, RedactionRequest, RedactionResult};
+use baton_api::{DroppedBefore, HandoffPart, RedactedText, RedactionRequest, RedactionResult};
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::FreeText;
@@ -43,14 +43,24 @@ pub(in crate::v1) async fn redact(
     if let Err(error) = done {
         return Err(refused(&app, error).await);
     }
+    let before = write.caller.dropped_texts(run.run.id).await?;
     let is_recorded = write.caller.mode() != CommandMode::DryRun && !there.is_empty();
-    let redacted = wanted.into_iter().filter(|(id, _)| there.contains(id));
-    let show = |(id, what): (ContentId, String)| RedactedText { text: id.0.to_string(), what };
+    let show = |id: ContentId, what: String| RedactedText { text: id.0.to_string(), what };
+    let (mut redacted, mut already_redacted) = (Vec::new(), Vec::new());
+    for (id, what) in wanted {
+        if there.contains(&id) {
+            redacted.push(show(id, what));
+        } else if let Some(it) = before.iter().find(|it| it.id == id) {
+            let (text, by) = (show(id, what), it.by.to_string());
+            already_redacted.push(DroppedBefore { text, at: it.at, by });
+        }
+    }
     Ok(ApiResponse::new(RedactionResult {
         run: run.number,
         run_id: run.run.id.0,
         is_recorded,
-        redacted: redacted.map(show).collect(),
+        redacted,
+        already_redacted,
     }))
 }
 

@@ -38,6 +38,7 @@ fn handoff_summary(row: &HandoffRow, texts: &Texts, shown: ReasonLength) -> Hand
         acknowledgement: row.acknowledgement.and_then(words),
         approved_by: row.approved_by.as_ref().map(ToString::to_string),
         warnings: row.warnings.clone(),
+        score: row.score,
         damaged: damaged(row, texts).map(str::to_owned).collect(),
         created_at: row.created_at,
         accepted_at: row.accepted_at,

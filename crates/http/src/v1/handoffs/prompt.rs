@@ -4,6 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{FaceWord, ProblemDocument, PromptDocument};
+use baton_store::{HandoffRef, RunRef};
 use baton_views::{BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -15,6 +16,7 @@ use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
+use crate::v1::shared_context::read_by;
 use crate::v1::write::HandoffPath;
 
 /// Lets a client that passes the prompt on record which prompt it was.
@@ -72,7 +74,11 @@ pub(in crate::v1) async fn prompt(
         budget_tokens: query.budget,
         face: query.face.0,
     };
-    match app.read().prompt(&which, &options).await {
+    let prompt = app.read().prompt(&which, &options).await;
+    if let Ok(prompt) = &prompt {
+        record_prompt(&app, &which, prompt).await?;
+    }
+    match prompt {
         Ok(prompt) if wants_json(&headers) => {
             let rendered = PromptDocument {
                 text: prompt.text,
@@ -90,6 +96,21 @@ pub(in crate::v1) async fn prompt(
         }
         Err(error) => Err(refused(&app, error).await),
     }
+}
+
+/// Records that an agent got shared documents with its prompt. Who else renders it is not the agent.
+async fn record_prompt(
+    app: &RequestScope,
+    which: &HandoffRef,
+    prompt: &Prompt,
+) -> Result<(), ApiProblem> {
+    let Some(agent) = app.caller().attempt_agent().cloned() else { return Ok(()) };
+    if prompt.documents.is_empty() {
+        return Ok(());
+    }
+    let run = app.read().handoff(which).await?.run;
+    let run = app.read().run(&RunRef::Id(run)).await?;
+    read_by(app, &run.run, agent, prompt.documents.clone()).await
 }
 
 /// The URL by the host name that the caller used, which the guard has accepted. A caller in the same

@@ -25,6 +25,7 @@ use crate::prompt::brief::{
     Parcel, PersonAnswer, Round, Settled, WaitingWork,
 };
 use crate::prompt::fence::one_line;
+use crate::prompt::gather::shared::SharedBrief;
 use crate::prompt::untrusted::UntrustedText;
 use baton_engine::branch_of;
 use baton_engine::stored;
@@ -47,16 +48,22 @@ pub(super) struct PromptInputs {
     pub(super) repository: Repository,
     pub(super) project: ProjectFile,
     pub(super) discoveries: Option<UntrustedText>,
+    pub(super) shared: SharedBrief,
 }
 
 impl PromptInputs {
-    pub(super) fn into_brief(self) -> Brief {
+    pub(super) fn into_brief(mut self) -> Brief {
         let rounds = self.rounds();
         let extra =
             self.run.run.rounds(self.open.branch, &self.open.forward).map_or(0, |it| it.n_extra);
         let forward = &self.open.forward;
         let package = self.package();
+        let SharedBrief { decisions, n_earlier_decisions, documents } =
+            std::mem::take(&mut self.shared);
         Brief {
+            decisions,
+            n_earlier_decisions,
+            documents,
             branch: one_line(&branch_of(&self.story), Story::MOST_BRANCH),
             wanted: self.wanted(package.as_ref()),
             run: self.run.number,
