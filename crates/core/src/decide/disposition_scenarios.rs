@@ -179,7 +179,7 @@ fn in_xml_answers_are_attributes_and_the_reason_is_the_text() {
         Package { document: Arc::new(document), ..Package::new(Format::Xml, "<a/>", Node::Null) }
     };
     let both = package(vec![item("a.rs:1", "decline"), item("b.rs:2", "accept")]);
-    at_work(should()).does(&hands(both, Profile::Lenient));
+    at_work(must()).does(&hands(both, Profile::Lenient));
 
     let one = package(vec![item("b.rs:2", "accept")]);
     let expected = ["handoff.dispositions unanswered_finding"];

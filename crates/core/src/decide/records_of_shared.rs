@@ -17,6 +17,7 @@ use crate::event::{
 use crate::gate::{Answer, GateKind};
 use crate::names::{ContextKey, ExecutorName, Principal};
 use crate::outcome::Outcome;
+use crate::refusal::Refusal;
 use crate::run::{HandoffNo, State};
 use crate::workflow::Place;
 
@@ -233,7 +234,9 @@ fn context_documents_have_room_for_so_many_and_so_much() {
     for key in ["a", "b", "c", "d"] {
         tester.does(&context(key, 0, &"x".repeat(part), None));
     }
-    assert_eq!(code(&mut tester, &context("e", 0, "x", None)), "context_full");
+    let full = tester.tries(&context("e", 0, "x", None)).unwrap_err();
+    let Refusal::ContextFull { n_bytes, n_documents } = full else { panic!("{full:?}") };
+    assert_eq!((n_bytes, n_documents), (ContextMark::MOST_BYTES + 1, 4), "as it would be");
     assert_eq!(code(&mut tester, &context("a", 1, &"x".repeat(part + 1), None)), "context_full");
     tester.does(&context("a", 1, &"y".repeat(part), None));
     tester.does(&context("a", 2, "short", None));
