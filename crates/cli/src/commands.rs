@@ -96,6 +96,9 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Approve(say) => {
             over_api(&cli, async |api| answer::approve(api, say).await).await
         }
+        CliCommand::Delegate(args) => {
+            over_api(&cli, async |api| answer::delegate(api, args).await).await
+        }
         CliCommand::Reject(say) => over_api(&cli, async |api| answer::reject(api, say).await).await,
         CliCommand::Modify(modify) => {
             over_api(&cli, async |api| answer::modify(api, modify).await).await
@@ -149,6 +152,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Prompt(_)
         | CliCommand::Inbox
         | CliCommand::Approve(_)
+        | CliCommand::Delegate(_)
         | CliCommand::Reject(_)
         | CliCommand::Modify(_)
         | CliCommand::Answer(_)

@@ -103,6 +103,9 @@ pub struct Run {
     /// What agents have used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<Spent>,
+    /// Who made the newest packages, where a gate of the workflow asks for that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub authors: Vec<crate::approval::PackageAuthor>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
@@ -271,6 +274,7 @@ impl Run {
             n_asks: 0,
             budget: Budget::default(),
             spent: Vec::new(),
+            authors: Vec::new(),
             n_handoffs: 0,
             started_at: now,
             moved_at: now,

@@ -238,7 +238,7 @@ impl Engine {
                 }
             }
             let catalog = self.catalog();
-            let ground = self.ground(&catalog, &loaded.workflow);
+            let ground = self.ground(caller, &catalog, &loaded.workflow);
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,
                 // Another node may have moved the run since: refuse only after a fresh read.
@@ -421,7 +421,12 @@ impl Engine {
         self.repeated(caller).await?.ok_or(error)
     }
 
-    fn ground<'a>(&'a self, catalog: &'a Catalog, workflow: &'a Workflow) -> DecisionContext<'a> {
+    fn ground<'a>(
+        &'a self,
+        caller: &'a Caller,
+        catalog: &'a Catalog,
+        workflow: &'a Workflow,
+    ) -> DecisionContext<'a> {
         DecisionContext {
             visited: None,
             at: None,
@@ -430,6 +435,7 @@ impl Engine {
             workflow,
             agents: catalog.agents(),
             now: self.clock.now(),
+            caller: Some(&caller.principal),
             fresh: self.clock.as_fresh(),
             lint: catalog.lint(),
             checks: catalog.checks(),

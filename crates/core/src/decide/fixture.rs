@@ -66,6 +66,8 @@ pub(super) struct Tester {
     /// The checks that the project has commands for.
     pub(super) checks: Vec<CheckName>,
     pub(super) budgets: Vec<AgentBudget>,
+    /// Who gives the commands.
+    pub(super) caller: Principal,
     log: Vec<(Event, Timestamp)>,
     contents: Vec<Content>,
 }
@@ -97,10 +99,12 @@ impl Tester {
             first,
         };
         let lint = Settings::default();
+        let caller = Principal::parse("ada").unwrap();
         let ground = DecisionContext {
             workflow: &workflow,
             agents: &agents,
             now: START,
+            caller: Some(&caller),
             fresh: &fresh,
             lint: &lint,
             visited: None,
@@ -125,6 +129,7 @@ impl Tester {
             files: BTreeMap::new(),
             checks: Vec::new(),
             budgets: Vec::new(),
+            caller,
             log,
             contents,
         })
@@ -181,6 +186,7 @@ impl Tester {
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,
+            caller: Some(&self.caller),
             fresh: &self.fresh,
             lint: &self.lint,
         }
