@@ -48,7 +48,9 @@ pub(crate) fn check() -> Result<String> {
         return Ok("left out: set BATON_TEST_AGENTS=1".to_owned());
     }
     let folder = folder().display().to_string();
-    let args = ["nextest", "run", "-p", "baton-cli", "--profile", "agents", "-E", TESTS];
+    let only = format!("package(baton-cli) & ({TESTS})");
+    // Of the whole workspace: one crate alone would be built anew, with other features of what it uses.
+    let args = ["nextest", "run", "--workspace", "--profile", "agents", "-E", &only];
     cargo::run(&args, &[("BATON_AGENT_PROGRAMS", &folder)])?;
     Ok("Claude Code and Codex, by their programs and over ACP".to_owned())
 }

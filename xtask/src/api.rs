@@ -23,7 +23,7 @@ pub(crate) fn ensure_installed() -> Result<()> {
 /// What was checked, for the verdict.
 pub(crate) fn check() -> Result<String> {
     ensure_installed()?;
-    crate::cargo::run(&["build", "--package", "baton-cli"], &[])?;
+    crate::cargo::build_all()?;
     // A test keeps it the same as what the server gives.
     let description = std::path::absolute(project_root().join("docs/openapi.json"))?;
     validate(&description)?;

@@ -21,6 +21,12 @@ pub(crate) fn run(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }
 
+/// Builds what the tests are built from. `cargo build --package baton-cli` would build nearly everything once more:
+/// without the others, what it depends on has other features.
+pub(crate) fn build_all() -> Result<()> {
+    run(&["build", "--workspace", "--all-targets"], &[])
+}
+
 /// Runs cargo in another checkout, like [`run`].
 pub(crate) fn run_in(dir: &Path, args: &[&str]) -> Result<()> {
     let status = cargo(args).current_dir(dir).status();

@@ -25,7 +25,7 @@ pub(crate) fn check() -> Result<String> {
         }
         return Ok("page NOT opened in a browser: no Chromium".to_owned());
     };
-    crate::cargo::run(&["build", "--package", "baton-cli"], &[])?;
+    crate::cargo::build_all()?;
     let project = Project::start()?;
     let mut browser = Browser::start(name, &project.folder.join("browser"))?;
     let mut lags = Vec::new();

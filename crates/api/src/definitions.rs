@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use baton_core::approval::Approvers;
 use baton_core::names::WorkflowName;
 use baton_core::workflow::{
-    BlockerRouting, Delegate, Edge, EdgeGate, ResolverRow, Step, Target, Workflow,
+    BlockerRouting, Delegate, Edge, EdgeGate, RaiseCondition, RaiseRule, ResolverRow, Step, Target,
+    Workflow,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -89,6 +91,34 @@ pub struct EdgeDocument {
     /// The number in a package below which a person approves the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask_below: Option<ApprovalThresholdDocument>,
+    /// What a package may say that a person has to approve before it goes this way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raise: Vec<RaiseRuleDocument>,
+}
+
+/// A rule that raises an edge to a blocking gate.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = RaiseRule)]
+pub struct RaiseRuleDocument {
+    #[schema(example = "cost")]
+    pub rule: String,
+    /// Where the package says it; omitted if every usual field is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// `over 500`, `high or critical`, or `stated`.
+    #[schema(example = "over 500")]
+    pub when: String,
+}
+
+/// The people whose approvals a gate needs.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Approvers)]
+pub struct ApproversDocument {
+    pub need: u32,
+    /// Empty where any person may approve.
+    pub of: Vec<String>,
+    pub author_may_approve: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -133,6 +163,12 @@ pub struct EdgeGateDocument {
     /// The gate's description of each answer.
     pub options: BTreeMap<String, String>,
     pub checks: Vec<String>,
+    /// The people whose approvals it needs; omitted where any person's answer opens it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvers: Option<ApproversDocument>,
+    /// After how many seconds people are reminded of it, where the workflow says so; else after a day.
+    #[serde(default, rename = "remindAfterSeconds", skip_serializing_if = "Option::is_none")]
+    pub remind_after_seconds: Option<i64>,
 }
 
 impl WorkflowDocument {
@@ -217,6 +253,7 @@ impl From<&Edge> for EdgeDocument {
                 field: it.field.clone(),
                 value: it.below.as_str().to_owned(),
             }),
+            raise: edge.raise.iter().map(RaiseRuleDocument::from).collect(),
         }
     }
 }
@@ -229,6 +266,29 @@ impl From<&EdgeGate> for EdgeGateDocument {
             items: gate.items.clone(),
             options: gate.options.iter().cloned().collect(),
             checks: gate.checks.iter().map(ToString::to_string).collect(),
+            approvers: gate.approvers.as_ref().map(ApproversDocument::from),
+            remind_after_seconds: gate.remind_after.map(|it| it.as_secs()),
         }
+    }
+}
+
+impl From<&Approvers> for ApproversDocument {
+    fn from(approvers: &Approvers) -> Self {
+        Self {
+            need: approvers.need,
+            of: approvers.of.iter().map(ToString::to_string).collect(),
+            author_may_approve: approvers.author_may_approve,
+        }
+    }
+}
+
+impl From<&RaiseRule> for RaiseRuleDocument {
+    fn from(rule: &RaiseRule) -> Self {
+        let when = match &rule.when {
+            RaiseCondition::Over(limit) => format!("over {}", limit.as_str()),
+            RaiseCondition::AnyOf(words) => words.join(" or "),
+            RaiseCondition::Stated => "stated".to_owned(),
+        };
+        Self { rule: rule.kind.name().to_owned(), field: rule.field.clone(), when }
     }
 }

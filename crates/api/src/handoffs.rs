@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::approvals::{ApprovalDocument, ApprovalsDocument};
 use crate::flat::{part, whole};
 use crate::word::{KindWord, OutcomeWord, StateWord};
 
@@ -177,6 +178,15 @@ pub struct OpenGate {
     pub choices: Vec<String>,
     /// The command to type to answer it.
     pub command: String,
+    /// The approvals of a gate that needs those of several people; omitted at others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<ApprovalsDocument>,
+    /// The hash of the package that the gate is about; omitted if there is none.
+    #[serde(default, rename = "contentHash", skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
+    /// When people were reminded of it; omitted if they were not.
+    #[serde(default, rename = "remindedAt", skip_serializing_if = "Option::is_none")]
+    pub reminded_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -188,6 +198,9 @@ pub struct AnsweredGate {
     pub by: String,
     pub comment: Option<String>,
     pub at: Timestamp,
+    /// Every approval, where the gate needed those of several people; omitted at others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<ApprovalDocument>,
 }
 
 /// A question about a handoff, and the answer if there is one.

@@ -1,10 +1,12 @@
 //! What waits for a person, and the answer.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::approvals::ApprovalsDocument;
 use crate::handoffs::{EvidenceDocument, HandoffSummary};
 use crate::runs::RunDocument;
 use crate::word::{AnswerWord, GateKindWord};
@@ -42,6 +44,17 @@ pub struct InboxItemDocument {
     /// The checks that have to pass at an automatic gate.
     pub checks: Vec<String>,
     pub evidence: Vec<EvidenceDocument>,
+    /// The approvals of a gate that needs those of several people, or of another than the author;
+    /// omitted at others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<ApprovalsDocument>,
+    /// The hash of the package that the gate is about: an answer with this `contentHash` is refused if
+    /// it is about another. Omitted if there is no package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
+    /// When people were reminded of the gate; omitted if they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminded_at: Option<Timestamp>,
     /// What the packages in question say, each in its sender's words. None of it decides anything:
     /// what a gate is called and what an answer does is in the other members.
     #[serde(default)]
@@ -104,6 +117,11 @@ pub struct PersonsWord {
     pub to_agent: Option<String>,
     #[schema(min_length = 1, max_length = 10_000)]
     pub comment: Option<String>,
+    /// The hash of the package that the person has seen, as the inbox shows it: the answer is refused
+    /// with 409 if the handoff has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[0-9a-f]{64}$")]
+    pub content_hash: Option<String>,
     /// The package to hand on instead, for `modify`: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,

@@ -5,6 +5,7 @@
 //! in `baton-http`.
 
 mod agents;
+mod approvals;
 mod archive;
 mod audit;
 mod blockers;
@@ -42,6 +43,7 @@ mod workflows;
 use http::HeaderName;
 
 pub use crate::agents::{AgentDocument, AgentProfile, Attribution, Avatar};
+pub use crate::approvals::{ApprovalDocument, ApprovalsDocument, VoteDelegation};
 pub use crate::archive::{ArchiveDocument, Rebuilt};
 pub use crate::audit::{AuditEntry, ExportFormat, ExportWriter};
 pub use crate::blockers::BlockerDocument;
@@ -59,8 +61,8 @@ pub use crate::conversation::{
 };
 pub use crate::decisions::{DecisionDocument, DecisionRecordDocument, NewDecision};
 pub use crate::definitions::{
-    ApprovalThresholdDocument, BlockerRouteDocument, DelegateDocument, EdgeDocument,
-    EdgeGateDocument, StepDocument, WorkflowDocument,
+    ApprovalThresholdDocument, ApproversDocument, BlockerRouteDocument, DelegateDocument,
+    EdgeDocument, EdgeGateDocument, RaiseRuleDocument, StepDocument, WorkflowDocument,
 };
 pub use crate::error_pages::{ERROR_PAGES, error_page};
 pub use crate::events::EventDocument;

@@ -26,7 +26,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
-pub(crate) use self::answers::{AnswerArgs, EvidenceArgs, Modify, Say};
+pub(crate) use self::answers::{AnswerArgs, DelegateArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::audit::{AuditCommand, AuditRange, AuditRedact, AuditVerify};
 pub(crate) use self::demo::Demo;
 #[cfg(test)]
@@ -150,6 +150,11 @@ pub(crate) enum CliCommand {
     Inbox,
     /// Say yes at a gate: the work goes on
     Approve(Say),
+    /// Let another person approve in your place
+    ///
+    /// Let another person approve in your place, at a gate that names you as one of its approvers. Your vote
+    /// counts once, whoever has it; it does not come back.
+    Delegate(DelegateArgs),
     /// Say no at a gate: the work goes back
     ///
     /// Say no at a gate: the work goes back. An agent that gives work back says `baton handoff reject`.

@@ -87,35 +87,24 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Run(verb) => over_api(&cli, async |api| run::run(api, verb).await).await,
         CliCommand::Take(args) => over_api(&cli, async |api| mine::take(api, args).await).await,
         CliCommand::Done(args) => over_api(&cli, async |api| mine::done(api, args).await).await,
-        CliCommand::Handoff(verb) => {
-            over_api(&cli, async |api| handoff::run(api, verb).await).await
-        }
-        CliCommand::Prompt(prompt) => {
-            over_api(&cli, async |api| prompt::run(api, prompt).await).await
-        }
+        CliCommand::Handoff(it) => over_api(&cli, async |api| handoff::run(api, it).await).await,
+        CliCommand::Prompt(it) => over_api(&cli, async |api| prompt::run(api, it).await).await,
         CliCommand::Inbox => over_api(&cli, async |api| inbox::run(api).await).await,
-        CliCommand::Approve(say) => {
-            over_api(&cli, async |api| answer::approve(api, say).await).await
+        CliCommand::Approve(it) => over_api(&cli, async |api| answer::approve(api, it).await).await,
+        CliCommand::Delegate(it) => {
+            over_api(&cli, async |api| answer::delegate(api, it).await).await
         }
         CliCommand::Reject(say) => over_api(&cli, async |api| answer::reject(api, say).await).await,
-        CliCommand::Modify(modify) => {
-            over_api(&cli, async |api| answer::modify(api, modify).await).await
-        }
+        CliCommand::Modify(it) => over_api(&cli, async |api| answer::modify(api, it).await).await,
         CliCommand::Answer(answer) => {
             over_api(&cli, async |api| answer::run(api, answer).await).await
         }
         CliCommand::Evidence(evidence) => {
             over_api(&cli, async |api| evidence::run(api, evidence).await).await
         }
-        CliCommand::Decision(verb) => {
-            over_api(&cli, async |api| decision::run(api, verb).await).await
-        }
-        CliCommand::Context(verb) => {
-            over_api(&cli, async |api| context::run(api, verb).await).await
-        }
-        CliCommand::Question(verb) => {
-            over_api(&cli, async |api| question::run(api, verb).await).await
-        }
+        CliCommand::Decision(it) => over_api(&cli, async |api| decision::run(api, it).await).await,
+        CliCommand::Context(it) => over_api(&cli, async |api| context::run(api, it).await).await,
+        CliCommand::Question(it) => over_api(&cli, async |api| question::run(api, it).await).await,
         CliCommand::Audit(AuditCommand::Verify(args)) => audit::verify(&cli, args).await,
         CliCommand::Insights(args) => {
             over_api(&cli, async |api| insights::run(api, args).await).await
@@ -150,6 +139,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Prompt(_)
         | CliCommand::Inbox
         | CliCommand::Approve(_)
+        | CliCommand::Delegate(_)
         | CliCommand::Reject(_)
         | CliCommand::Modify(_)
         | CliCommand::Answer(_)

@@ -1,5 +1,6 @@
 //! Output: tables for people, JSON for programs.
 
+mod approvals;
 mod audit;
 mod conversation;
 mod events;
@@ -18,6 +19,7 @@ mod usage;
 mod workflow_graph;
 mod workflows;
 
+pub(crate) use approvals::{approvals, given_approvals};
 pub(crate) use audit::audit_table;
 pub(crate) use baton_core::plural::{counted, counted_as};
 pub(crate) use conversation::{conversation_item, decision, decision_line};

@@ -25,6 +25,9 @@ pub struct CheckedWork {
     /// The reason is why a person has to approve it although no gate is declared.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_doubted: bool,
+    /// A rule about the package is why: it is asked whatever else opens the gate.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_raised: bool,
     pub edge: GateEdge,
     /// The edge by which the sender got its own work.
     pub came_by: EdgeKey,

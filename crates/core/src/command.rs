@@ -45,6 +45,12 @@ pub enum Command {
         reason: Option<Reason>,
     },
     Answer(GateAnswer),
+    /// A person lets another one approve in their place.
+    DelegateVote(DelegateVote),
+    /// Sent by the clock: a gate has waited for long. Once for each gate.
+    Remind {
+        gate: HandoffNo,
+    },
     Clarify(Clarify),
     /// Answers a question, which puts the handoff in question back to pending.
     Reply(Reply),
@@ -382,6 +388,15 @@ pub struct GateAnswer {
     pub package: Option<Package>,
 }
 
+/// One of the approvers of a gate passes their vote on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DelegateVote {
+    pub gate: HandoffNo,
+    pub by: Principal,
+    pub to: Principal,
+    pub comment: Option<FreeText>,
+}
+
 impl Command {
     /// The package that it brings, to be checked before it is handed on.
     pub fn package(&self) -> Option<&Package> {
@@ -395,6 +410,8 @@ impl Command {
             | Command::TimeOut { .. }
             | Command::MarkStale { .. }
             | Command::CleanUp { .. }
+            | Command::DelegateVote(_)
+            | Command::Remind { .. }
             | Command::Clarify(_)
             | Command::Reply(_)
             | Command::Release(_)
@@ -431,6 +448,8 @@ impl Command {
             Command::MarkStale { .. } => "mark_stale",
             Command::CleanUp { .. } => "clean_up",
             Command::Answer(_) => "answer",
+            Command::DelegateVote(_) => "delegate_vote",
+            Command::Remind { .. } => "remind",
             Command::Clarify(_) => "clarify",
             Command::Reply(_) => "reply",
             Command::Release(_) => "release",

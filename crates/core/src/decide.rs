@@ -7,6 +7,7 @@
 
 mod accept;
 mod answer;
+mod approvals;
 mod checked;
 mod checks;
 mod clock;
@@ -37,6 +38,8 @@ mod supersede;
 mod template;
 mod usage;
 
+#[cfg(test)]
+mod approval_scenarios;
 #[cfg(test)]
 mod budget_scenarios;
 #[cfg(test)]
@@ -90,6 +93,8 @@ mod project;
 #[cfg(test)]
 mod question_scenarios;
 #[cfg(test)]
+mod raise_scenarios;
+#[cfg(test)]
 mod records;
 #[cfg(test)]
 mod records_of_checks;
@@ -125,6 +130,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use uuid::Uuid;
 
+pub use approvals::remind_at;
 pub use clock::{due_at, expires_at, stale_at};
 pub use dispositions::asks_for_answers;
 pub use draft::Decision;
@@ -154,6 +160,8 @@ pub struct DecisionContext<'a> {
     pub workflow: &'a Workflow,
     pub agents: &'a Agents,
     pub now: Timestamp,
+    /// Who gives the command, as the API layer that took it knows them; unknown in a simulation.
+    pub caller: Option<&'a Principal>,
     pub fresh: &'a dyn IdSource,
     /// The checks that the project has commands for: only Baton's runner decides those.
     pub checks: &'a [CheckName],
@@ -257,6 +265,8 @@ pub fn decide(
         Command::MarkStale { handoff } => clock::mark_stale(&mut draft, *handoff)?,
         Command::CleanUp { reason } => end::clean_up(&mut draft, reason.as_ref()),
         Command::Answer(answer) => answer::decide(&mut draft, answer)?,
+        Command::DelegateVote(it) => approvals::delegate(&mut draft, it)?,
+        Command::Remind { gate } => approvals::remind(&mut draft, *gate)?,
         Command::Clarify(clarify) => question::clarify(&mut draft, clarify)?,
         Command::Reply(reply) => question::reply(&mut draft, reply)?,
         Command::Release(release) => lease::release(&mut draft, release)?,

@@ -4,6 +4,7 @@
 //! The names and fields here are stored for ever: `baton-wire` keeps samples of each that must
 //! decode, so a rename fails a test before it fails a user.
 
+mod approvals;
 mod blocker;
 mod branch;
 mod checks;

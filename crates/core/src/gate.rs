@@ -1,7 +1,9 @@
 //! A handoff to a person: why it was opened, what it holds, and which answers it takes.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::GateApproval;
 use crate::budget::ReachedBudget;
 use crate::content::ContentId;
 use crate::evidence::Evidence;
@@ -56,6 +58,18 @@ pub struct Gate {
     /// The budget that is used up, where that is why a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<ReachedBudget>,
+    /// The approvals that it needs, where the workflow asks for those of several people, or of
+    /// another than the author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<GateApproval>,
+    /// A rule of the edge about the package raised it to a blocking gate; the reason says which.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_raised: bool,
+    /// When people are reminded of it, once. Gates of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remind_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminded_at: Option<Timestamp>,
 }
 
 /// How often something happened, and how often it may.
@@ -122,6 +136,8 @@ named! {
         Stalled = "stalled",
         /// The sender is less sure of its work than the edge asks for.
         Confidence = "confidence",
+        /// The package says something for which a rule of the edge asks a person.
+        Raised = "raised",
         /// An agent asks on its own initiative, and waits.
         Escalation = "escalation",
         /// The receiver has used up its questions about the handoff.
@@ -197,27 +213,29 @@ impl Gate {
             GateCause::NoProgress if self.edge.is_none() => {
                 &["continue", "accept", "hand_to", "abort"]
             }
-            // Only an agent can be asked a question in return.
             GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Checks
             | GateCause::NoProgress
             | GateCause::Confidence
-                if !self.asker.place.is_work() =>
-            {
-                &["approve", "reject", "modify", "abort"]
-            }
-            GateCause::NeedsReview
-            | GateCause::Declared
-            | GateCause::Checks
-            | GateCause::NoProgress
-            | GateCause::Confidence => &["approve", "reject", "question", "modify", "abort"],
+            | GateCause::Raised => self.review_choices(),
             GateCause::Escalation => &["answer", "approve", "reject", "question", "abort"],
             GateCause::Questions => &["answer", "abort"],
             GateCause::LostLease
             | GateCause::Releases
             | GateCause::Stalled
             | GateCause::Expired => &["continue", "hand_to", "abort"],
+        }
+    }
+
+    /// The answers to work on its way along an edge. Only an agent can be asked a question in return,
+    /// and a package of one person's own is not the one that others approve.
+    fn review_choices(&self) -> &'static [&'static str] {
+        match (self.asker.place.is_work(), self.approval.is_some()) {
+            (true, false) => &["approve", "reject", "question", "modify", "abort"],
+            (true, true) => &["approve", "reject", "question", "abort"],
+            (false, false) => &["approve", "reject", "modify", "abort"],
+            (false, true) => &["approve", "reject", "abort"],
         }
     }
 
@@ -277,6 +295,7 @@ impl Gate {
             | GateCause::Declared
             | GateCause::NoProgress
             | GateCause::Confidence
+            | GateCause::Raised
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease
@@ -350,6 +369,7 @@ impl GateCause {
             GateCause::Confidence => {
                 "The agent is less sure of its work than the workflow asks for"
             }
+            GateCause::Raised => "The package says something that a person has to approve",
             GateCause::Checks => "The checks have not all passed; a person may decide instead",
             GateCause::NoProgress => {
                 "The work went round without a change; a person decides how to go on"

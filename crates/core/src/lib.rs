@@ -5,6 +5,7 @@
 
 pub mod acknowledgement;
 pub mod agent;
+pub mod approval;
 pub mod budget;
 pub mod canonical;
 pub mod checked_work;

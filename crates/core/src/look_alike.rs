@@ -21,6 +21,17 @@ pub fn outline(text: &str) -> String {
     skeleton(&first).flat_map(char::to_lowercase).map(stroke).collect()
 }
 
+/// Whether two names could be taken for one person's: they look alike, whatever separates their words.
+pub fn is_same_person(one: &str, other: &str) -> bool {
+    one == other || name_outline(one) == name_outline(other)
+}
+
+/// The look of a name without what separates its words: `Code Reviewer` is `code-reviewer`.
+pub fn name_outline(name: &str) -> String {
+    let is_separator = |it: char| it.is_whitespace() || matches!(it, '-' | '_' | '.');
+    outline(name).chars().filter(|it| !is_separator(*it)).collect()
+}
+
 fn stroke(it: char) -> char {
     match it {
         'i' => 'l',

@@ -146,6 +146,13 @@ impl Package {
         node.and_then(Node::scalar_text).and_then(|it| it.trim().parse().ok())
     }
 
+    /// Every value of a field: at the root of the document, in its body, and in the body's context.
+    pub fn nodes_at(&self, field: &str) -> Vec<&Node> {
+        let body = self.body();
+        let roots = [Some(&*self.document), Some(body), body.member("context")];
+        roots.into_iter().flatten().filter_map(|it| it.at(field)).collect()
+    }
+
     /// The phase that the metadata block names for the work that follows.
     pub fn next_phase(&self) -> Option<&str> {
         let Shape { kind, body } = Shape::of(&self.document);

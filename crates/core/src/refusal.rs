@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::collaboration::ContextMark;
 use crate::document::Node;
+use crate::hash::Hash;
 use crate::names::{AgentId, ContextKey, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -121,6 +122,26 @@ pub enum Refusal {
          the person says so under another name"
     )]
     NotAPerson { by: Principal },
+    #[error("only {approvers} may answer {handoff}, not `{by}`; {instead}")]
+    NotAnApprover { handoff: HandoffNo, by: Principal, approvers: String, instead: String },
+    #[error(
+        "`{by}` made the package of {handoff} and may not approve it; another person has to, or it is \
+         rejected and made again"
+    )]
+    OwnWork { handoff: HandoffNo, by: Principal },
+    #[error("{}", approved_before(*handoff, by, before))]
+    AlreadyApproved { handoff: HandoffNo, by: Principal, before: Principal },
+    #[error("the vote of `{by}` on {handoff} cannot go to `{to}`: {why}")]
+    BadDelegate { handoff: HandoffNo, by: Principal, to: Principal, why: String },
+    #[error(
+        "{handoff} names no approvers, so that there is no vote to pass on: any person may answer it"
+    )]
+    NoVote { handoff: HandoffNo },
+    #[error(
+        "the answer is about a package with the hash {expected}, and the package of {handoff} has \
+         {actual}: it was made again since; read it, then answer"
+    )]
+    PackageChanged { handoff: HandoffNo, expected: Hash, actual: String },
     #[error("the baton is at no step that could be skipped: {whereabouts}")]
     NothingToSkip { whereabouts: String },
     #[error(
@@ -266,6 +287,12 @@ impl Refusal {
             Self::BehindGate { .. } => ("behind_gate", Conflict, None),
             Self::OutsideBranch { .. } => ("outside_branch", Conflict, None),
             Self::NotAPerson { .. } => ("not_a_person", Conflict, None),
+            Self::NotAnApprover { handoff, .. } => ("not_an_approver", Conflict, Some(handoff)),
+            Self::OwnWork { handoff, .. } => ("own_work", Conflict, Some(handoff)),
+            Self::AlreadyApproved { handoff, .. } => ("already_approved", Conflict, Some(handoff)),
+            Self::BadDelegate { handoff, .. } => ("bad_delegate", Unacceptable, Some(handoff)),
+            Self::NoVote { handoff } => ("no_vote", Conflict, Some(handoff)),
+            Self::PackageChanged { handoff, .. } => ("package_changed", Conflict, Some(handoff)),
             Self::NoDetour { .. } => ("no_detour", Conflict, None),
             Self::UnknownAgent { .. } => ("unknown_agent", Malformed, None),
             Self::FrameOpen { handoff, .. } => ("frame_open", Conflict, Some(handoff)),
@@ -338,6 +365,15 @@ fn changed(key: &ContextKey, expected: u32, actual: u32, by: &str) -> String {
         ),
         _ => format!(
             "the context document `{key}` is not at version {expected}: `{by}` made version {actual}; read it, then change that"
+        ),
+    }
+}
+
+fn approved_before(handoff: HandoffNo, by: &Principal, before: &Principal) -> String {
+    match by == before {
+        true => format!("`{by}` has approved {handoff} already; another person has to"),
+        false => format!(
+            "`{by}` looks like `{before}`, who has approved {handoff} already: one person counts once"
         ),
     }
 }

@@ -9,16 +9,16 @@ mod given;
 mod handoff;
 mod spent;
 mod state_names;
+mod waiting;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::budget::Budget;
-use crate::checked_work::CheckedWork;
 use crate::collaboration::{ContextMark, DecisionMark, OpenAsk};
 use crate::content::ContentId;
-use crate::gate::{Gate, GateEdge, GateKind};
+use crate::gate::GateEdge;
 use crate::hash::Hash;
 use crate::named::named;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
@@ -106,6 +106,9 @@ pub struct Run {
     /// What agents have used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<Spent>,
+    /// Who made the newest packages, where a gate of the workflow asks for that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub authors: Vec<crate::approval::PackageAuthor>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
@@ -275,6 +278,7 @@ impl Run {
             n_asks: 0,
             budget: Budget::default(),
             spent: Vec::new(),
+            authors: Vec::new(),
             n_handoffs: 0,
             started_at: now,
             moved_at: now,
@@ -447,42 +451,6 @@ impl Run {
     /// The newest package of a branch.
     pub(crate) fn package_in(&self, branch: u16) -> Option<ContentId> {
         self.branch(branch).and_then(|it| it.package).or(self.package)
-    }
-
-    /// The open gate that blocks the run, if there is one.
-    pub fn gate(&self) -> Option<(&Handoff, &Gate)> {
-        self.gates().find(|(_, gate)| gate.kind != GateKind::Advisory)
-    }
-
-    /// Every open gate, including advisory ones.
-    pub fn gates(&self) -> impl Iterator<Item = (&Handoff, &Gate)> {
-        self.handoffs.iter().filter_map(|it| Some((it, it.gate.as_ref()?)))
-    }
-
-    pub fn questions(&self) -> impl Iterator<Item = &Handoff> {
-        self.handoffs.iter().filter(|it| it.kind == Kind::Question)
-    }
-
-    /// Whether it waits for an answer or an action: on a gate, a question, a blocker or a loose
-    /// baton.
-    pub fn is_waiting(&self) -> bool {
-        let is_loose = self.loose_branch().is_some();
-        let is_asked = self.gates().next().is_some() || self.questions().next().is_some();
-        !self.is_finished() && (is_asked || is_loose || !self.blockers.is_empty())
-    }
-
-    /// The work that is parked on its checks, with its handoff.
-    pub fn checked_work(&self) -> Option<(&Handoff, &CheckedWork)> {
-        self.handoffs.iter().find_map(|it| Some((it, it.checks.as_deref()?)))
-    }
-
-    /// Whether an open blocker waits for a person.
-    pub fn is_blocked(&self) -> bool {
-        !self.is_finished() && !self.blockers.is_empty()
-    }
-
-    pub fn is_finished(&self) -> bool {
-        !self.status.is_open()
     }
 }
 

@@ -291,6 +291,7 @@ fn ground<'a>(
         workflow: simulation.workflow,
         agents: simulation.agents,
         now,
+        caller: None,
         fresh,
         lint: simulation.lint,
         files: None,

@@ -6,11 +6,13 @@ mod fan_out;
 mod graph;
 mod mode;
 mod problems;
+mod raise;
 mod routing;
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Approvers;
 use crate::budget::Budget;
 use crate::contract::{Contract, Profile};
 use crate::document::Number;
@@ -22,6 +24,7 @@ use crate::outcome::Outcome;
 pub use fan_out::{FanOut, JoinNeed};
 pub use graph::{Graph, LazyGraph};
 pub use mode::Mode;
+pub use raise::{RaiseCondition, RaiseKind, RaiseRule, raised};
 pub use routing::{BlockerRouting, Resolver, ResolverRow};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,6 +158,8 @@ pub struct Edge {
     pub ask_in: Vec<Mode>,
     /// A number in the package below which a person approves the work before it goes this way.
     pub threshold: Option<ApprovalThreshold>,
+    /// What a package may say that a person has to approve before it goes this way.
+    pub raise: Vec<RaiseRule>,
 }
 
 /// A field that says how sure the sender is, and how sure it has to be.
@@ -182,6 +187,7 @@ impl Edge {
             checks: Vec::new(),
             ask_in: Vec::new(),
             threshold: None,
+            raise: Vec::new(),
         }
     }
 
@@ -216,6 +222,21 @@ pub struct EdgeGate {
     pub options: Vec<(String, String)>,
     /// The checks that have to pass, where the gate is automatic.
     pub checks: Vec<CheckName>,
+    /// The people whose approvals it needs; where left out, any person's answer opens it.
+    pub approvers: Option<Approvers>,
+    /// How long it waits before people are reminded of it. Where left out: [`Self::REMIND_AFTER`].
+    pub remind_after: Option<SignedDuration>,
+}
+
+impl EdgeGate {
+    pub const REMIND_AFTER: SignedDuration = SignedDuration::from_hours(24);
+
+    /// A gate without checks that any person's answer opens.
+    pub fn plain(kind: GateKind, name: impl Into<String>) -> Self {
+        let (items, options, checks) = (Vec::new(), Vec::new(), Vec::new());
+        let (name, approvers, remind_after) = (name.into(), None, None);
+        Self { kind, name, items, options, checks, approvers, remind_after }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -288,6 +309,12 @@ impl Workflow {
 
     pub fn step(&self, id: &StepId) -> Option<&Step> {
         self.steps.iter().find(|it| it.id == *id)
+    }
+
+    /// Whether a gate asks for the approvals of several people, or of another than the author.
+    pub fn has_approvers(&self) -> bool {
+        let gates = self.steps.iter().flat_map(|it| &it.edges).filter_map(|it| it.gate.as_ref());
+        gates.into_iter().any(|it| it.approvers.is_some())
     }
 
     pub fn contract(&self, name: &str) -> Option<&Contract> {

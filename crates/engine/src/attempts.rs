@@ -292,6 +292,8 @@ fn target(command: &Command) -> CommandTarget<'_> {
         | Command::MarkStale { .. }
         | Command::CleanUp { .. }
         | Command::Answer(_)
+        | Command::DelegateVote(_)
+        | Command::Remind { .. }
         | Command::LoseLease(_)
         | Command::AskPermission(_)
         | Command::WithdrawPermission { .. }

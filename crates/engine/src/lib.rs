@@ -15,6 +15,7 @@ mod catalog_source;
 mod checkpoints;
 mod clock;
 mod commands;
+mod cursors;
 mod error;
 mod feed;
 mod handoff_rows;
@@ -182,21 +183,6 @@ impl Engine {
         self.tip.subscribe()
     }
 
-    /// How far a projection of the log has come.
-    pub async fn cursor(&self, projector: &str) -> Result<Position, EngineError> {
-        Ok(self.store.cursor(projector).await?)
-    }
-
-    /// Moves a projection's cursor, unless another writer has moved it since; false then.
-    pub async fn advance_cursor(
-        &self,
-        projector: &str,
-        from: Position,
-        to: Position,
-    ) -> Result<bool, EngineError> {
-        Ok(self.store.advance(projector, from, to).await?)
-    }
-
     /// Refuses new commands, waits for those in progress, writes the last lease renewals, closes
     /// the store, and ends the feeds.
     pub async fn shutdown(&self) {
@@ -247,7 +233,7 @@ impl Engine {
             let salt = self.decision_salt(&loaded.run).await?;
             let ground = DecisionContext {
                 decision_salt: salt.as_deref(),
-                ..self.ground(&catalog, &loaded.workflow)
+                ..self.ground(caller, &catalog, &loaded.workflow)
             };
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,
@@ -431,7 +417,12 @@ impl Engine {
         self.repeated(caller).await?.ok_or(error)
     }
 
-    fn ground<'a>(&'a self, catalog: &'a Catalog, workflow: &'a Workflow) -> DecisionContext<'a> {
+    fn ground<'a>(
+        &'a self,
+        caller: &'a Caller,
+        catalog: &'a Catalog,
+        workflow: &'a Workflow,
+    ) -> DecisionContext<'a> {
         DecisionContext {
             visited: None,
             decision_salt: None,
@@ -442,6 +433,7 @@ impl Engine {
             workflow,
             agents: catalog.agents(),
             now: self.clock.now(),
+            caller: Some(&caller.principal),
             fresh: self.clock.as_fresh(),
             lint: catalog.lint(),
             checks: catalog.checks(),

@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         workflow: &Workflow,
         command: &Command,
     ) -> Result<Decision, Refusal> {
-        decide(run, command, self.engine.ground(&self.engine.catalog(), workflow))
+        decide(run, command, self.engine.ground(self.caller, &self.engine.catalog(), workflow))
     }
 
     /// The events of a run before a position, newest first.

@@ -201,8 +201,10 @@ impl Engine {
         };
         let files = self.files_of(None, package).await;
         let catalog = self.catalog();
-        let ground =
-            DecisionContext { files: Some(&files), ..self.ground(&catalog, &entry.workflow) };
+        let ground = DecisionContext {
+            files: Some(&files),
+            ..self.ground(caller, &catalog, &entry.workflow)
+        };
         let start = RunStart {
             run: RunId(self.clock.as_fresh().id()),
             story: story.key.clone(),

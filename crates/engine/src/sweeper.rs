@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use baton_core::collaboration::Collaboration;
 use baton_core::command::Command;
-use baton_core::decide::{due_at, expires_at, stale_at};
+use baton_core::decide::{due_at, expires_at, remind_at, stale_at};
 use baton_core::run::{Handoff, HandoffNo, Run};
 use baton_core::workflow::Workflow;
 use baton_store::{DueRow, LookAgain, StoreError};
@@ -40,6 +40,8 @@ pub struct Swept {
     pub n_stale: u32,
     /// Handoffs that were not accepted within the time-out of their workflow.
     pub n_expired: u32,
+    /// Gates of which people were reminded.
+    pub n_reminded: u32,
     pub n_forgotten: u64,
     pub ticked: Ticked,
 }
@@ -116,6 +118,7 @@ impl Engine {
                 let looked = looked?;
                 pass.swept.n_stale += looked.n_stale;
                 pass.swept.n_expired += looked.n_expired;
+                pass.swept.n_reminded += looked.n_reminded;
                 again.extend(looked.again);
             }
             if !again.is_empty() {
@@ -150,6 +153,7 @@ impl Engine {
             let (command, n_done) = match what {
                 Lateness::Stale => (Command::MarkStale { handoff: no }, &mut looked.n_stale),
                 Lateness::Expired => (Command::Expire { handoff: no }, &mut looked.n_expired),
+                Lateness::Unanswered => (Command::Remind { gate: no }, &mut looked.n_reminded),
             };
             match self.on_run(&sweeper(), due.run, command).await {
                 Ok(_) => *n_done += 1,
@@ -187,6 +191,7 @@ impl Engine {
 struct RunSweep {
     n_stale: u32,
     n_expired: u32,
+    n_reminded: u32,
     again: Option<LookAgain>,
 }
 
@@ -194,6 +199,8 @@ struct RunSweep {
 enum Lateness {
     Stale,
     Expired,
+    /// A gate has waited for a person for long.
+    Unanswered,
 }
 
 /// According to the workflow that the run began with.
@@ -202,6 +209,9 @@ fn what_is_due(workflow: &Workflow, run: &Run, now: Timestamp) -> Vec<(HandoffNo
     let of_handoff = |it: &Handoff| {
         if is_due(expires_at(workflow, it)) {
             return Some((it.no, Lateness::Expired));
+        }
+        if is_due(remind_at(it)) {
+            return Some((it.no, Lateness::Unanswered));
         }
         let is_news = !it.is_stale && is_due(stale_at(workflow, it));
         is_news.then_some((it.no, Lateness::Stale))
@@ -213,6 +223,7 @@ impl Swept {
     fn add(&mut self, other: Self) {
         self.n_stale += other.n_stale;
         self.n_expired += other.n_expired;
+        self.n_reminded += other.n_reminded;
         self.n_forgotten += other.n_forgotten;
         self.ticked.add(other.ticked);
     }

@@ -19,7 +19,7 @@ impl Reader<'_> {
         let (loaded, _) = self.engine.load(row.run).await?;
         let asked = TemplateRequest { handoff: row.no, to, outcome };
         let catalog = self.engine.catalog();
-        let ground = self.engine.ground(&catalog, &loaded.workflow);
+        let ground = self.engine.ground(self.caller(), &catalog, &loaded.workflow);
         decide::template(&loaded.run, &asked, ground)
             .map_err(|refusal| EngineError::refused_about(refusal, row.clone()))
     }

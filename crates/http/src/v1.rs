@@ -2,7 +2,8 @@
 
 mod agents;
 pub(crate) mod answer;
-pub(crate) mod archive;
+pub(crate) mod approvals;
+mod archive;
 mod audit;
 mod blockers;
 mod checks;
@@ -89,6 +90,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))
+        .routes(routes!(approvals::delegate))
         .routes(routes!(blockers::list))
         .routes(routes!(metrics::get))
         .routes(routes!(insights::get))

@@ -17,7 +17,10 @@ use crate::mark::{LogPart, Mark, MarkNumber, MarkState, MarkedLog, StoredMark};
 use crate::wal::{Wal, WalFrames};
 use crate::{FILE, check, identity};
 
-pub(crate) const WAL_FILE: &str = "baton.db-wal";
+/// The suffix that SQLite adds to a database's name to name its log.
+pub const LOG_ENDING: &str = "-wal";
+/// The name of the log.
+pub const WAL_FILE: &str = "baton.db-wal";
 /// A rollback journal, which Baton does not use once a database is created. SQLite would write its
 /// contents over the database.
 pub(crate) const JOURNAL_FILE: &str = "baton.db-journal";

@@ -100,7 +100,8 @@ pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
-pub use lock::{DataLock, LockError, read_note};
+pub use judge::{LOG_ENDING, WAL_FILE as LOG_FILE};
+pub use lock::{DataLock, FILE as LOCK_FILE, LockError, read_note};
 pub use mark::{MarkState, has_trusted_mark, mark_loss};
 pub use read_only::ReadOnlyStore;
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
@@ -114,12 +115,6 @@ pub use salvage_database::{HeldEvent, RunClue, SalvageDatabase};
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
 const FILE: &str = "baton.db";
-/// The name of its log.
-pub const LOG_FILE: &str = judge::WAL_FILE;
-/// The suffix that SQLite adds to a database's name to name its log.
-pub const LOG_ENDING: &str = "-wal";
-/// The name of the file that is locked while the data is open.
-pub const LOCK_FILE: &str = lock::FILE;
 
 /// Runs on disk. Dropping it closes it too, but blocks meanwhile; [`Store::close`] does not.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use baton_store::WriteFault;
 
 use crate::error::fault_of_io;
 
-pub(crate) const FILE: &str = "baton.lock";
+/// The name of the file that is locked while the data is open.
+pub const FILE: &str = "baton.lock";
 const PAUSE: Duration = Duration::from_millis(20);
 /// The maximum length of a note: anything longer was not written by Baton.
 const MOST_NOTE_BYTES: u64 = 4096;

@@ -36,9 +36,15 @@ impl Statements for Connection {
 /// itself is a twelfth of what the writer does.
 pub(crate) struct KeptStatements<'c> {
     connection: &'c Connection,
-    /// A few dozen, so that a search from one to the next is faster than hashing. `None` while the
-    /// statement runs.
-    kept: RefCell<Vec<(*const str, Option<Box<Statement<'c>>>)>>,
+    /// A few dozen, so that a search from one to the next is faster than hashing.
+    kept: RefCell<Vec<KeptStatement<'c>>>,
+}
+
+struct KeptStatement<'c> {
+    /// The address of its text.
+    key: *const str,
+    /// `None` while it runs.
+    statement: Option<Box<Statement<'c>>>,
 }
 
 impl<'c> KeptStatements<'c> {
@@ -47,19 +53,19 @@ impl<'c> KeptStatements<'c> {
     }
 
     fn position(&self, key: *const str) -> Option<usize> {
-        self.kept.borrow().iter().position(|(it, _)| std::ptr::eq(*it, key))
+        self.kept.borrow().iter().position(|it| std::ptr::eq(it.key, key))
     }
 
     /// Taken out while it runs: the work may need other statements.
     fn take(&self, position: usize) -> Option<Box<Statement<'c>>> {
-        self.kept.borrow_mut().get_mut(position)?.1.take()
+        self.kept.borrow_mut().get_mut(position)?.statement.take()
     }
 
     fn put_back(&self, key: *const str, position: Option<usize>, statement: Box<Statement<'c>>) {
         let mut kept = self.kept.borrow_mut();
         match position.and_then(|it| kept.get_mut(it)) {
-            Some((_, place)) => *place = Some(statement),
-            None => kept.push((key, Some(statement))),
+            Some(place) => place.statement = Some(statement),
+            None => kept.push(KeptStatement { key, statement: Some(statement) }),
         }
     }
 }

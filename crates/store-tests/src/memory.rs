@@ -7,6 +7,7 @@ mod log;
 mod statistics;
 
 pub use self::filters::{is_after, is_until};
+pub use self::statistics::count_run;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,7 +18,7 @@ use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
 use baton_core::look_alike;
 use baton_core::names::StoryKey;
-use baton_core::run::{Baton, HandoffId, HandoffNo, Run, RunId, RunStatus, Wait};
+use baton_core::run::{HandoffId, HandoffNo, RunId, RunStatus};
 use baton_core::story::Story;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -426,22 +427,6 @@ impl Store for MemoryStore {
 
     async fn close(&self) {
         self.lock().is_closed = true;
-    }
-}
-
-/// Counts one more run, if it is open.
-pub fn count_run(counts: &mut OpenRunCounts, run: &Run) {
-    match run.status {
-        RunStatus::Open => counts.n_open += 1,
-        RunStatus::Paused => counts.n_paused += 1,
-        RunStatus::Completed | RunStatus::Cancelled => return,
-    }
-    match run.baton() {
-        Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => counts.n_offered += 1,
-        Baton::Held { .. } | Baton::Parked { on: Wait::Checks, .. } => counts.n_held += 1,
-        Baton::Parked { on: Wait::Person, .. } => counts.n_waiting += 1,
-        Baton::Loose { .. } => counts.n_loose += 1,
-        Baton::Done => {}
     }
 }
 

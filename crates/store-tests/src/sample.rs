@@ -226,6 +226,7 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         attempt: 1,
         follows: no.checked_sub(1).filter(|it| *it > 0).map(HandoffNo),
         approved_by: None,
+        author: None,
         warnings: Vec::new(),
         score: None,
         brings: None,

@@ -1,5 +1,6 @@
 //! What belongs to handoffs: questions and answers, blockers, a person's answer at a gate.
 
+use baton_core::approval::PersonIdentity;
 use baton_core::content::ContentId;
 use baton_core::event::{Event, GateEvent};
 use baton_core::gate::Answer;
@@ -21,6 +22,17 @@ pub struct PersonsAnswer {
     pub by: Principal,
     pub comment: Option<String>,
     pub at: Timestamp,
+    /// Every approval, where the gate needed those of several people.
+    pub approvals: Vec<GivenApproval>,
+}
+
+/// One of the approvals of a gate that a person has answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenApproval {
+    pub by: Principal,
+    pub at: Timestamp,
+    pub comment: Option<String>,
+    pub identity: PersonIdentity,
 }
 
 /// A question about a handoff, and the answer if there is one.
@@ -62,6 +74,15 @@ impl Views<'_> {
         Ok(asked.into_iter().map(|it| QuestionAndAnswer::of(it, &texts)).collect())
     }
 
+    async fn comment(
+        &self,
+        run: RunId,
+        comment: Option<ContentId>,
+    ) -> Result<Option<String>, EngineError> {
+        let texts = self.whole_texts(run, comment).await?;
+        Ok(comment.and_then(|it| texts.get(it)).map(str::to_owned))
+    }
+
     /// A person's answer to a gate, if there is one.
     pub async fn answer_to(
         &self,
@@ -69,16 +90,19 @@ impl Views<'_> {
         gate: HandoffNo,
     ) -> Result<Option<PersonsAnswer>, EngineError> {
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        let mut approvals = Vec::new();
         for stored in self.events(&filter).await? {
-            let Ok(Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. })) =
-                event::decode(&stored.body)
-            else {
-                continue;
-            };
-            if handoff == gate {
-                let texts = self.whole_texts(run, comment).await?;
-                let comment = comment.and_then(|it| texts.get(it)).map(str::to_owned);
-                return Ok(Some(PersonsAnswer { answer, by, comment, at: stored.at }));
+            let Ok(Event::Gate(event)) = event::decode(&stored.body) else { continue };
+            if let GateEvent::Approved { handoff, by, comment, identity, .. } = event {
+                if handoff == gate {
+                    let (at, comment) = (stored.at, self.comment(run, comment).await?);
+                    approvals.push(GivenApproval { by, at, comment, identity });
+                }
+            } else if let GateEvent::Answered { handoff, answer, by, comment, .. } = event
+                && handoff == gate
+            {
+                let (at, comment) = (stored.at, self.comment(run, comment).await?);
+                return Ok(Some(PersonsAnswer { answer, by, comment, at, approvals }));
             }
         }
         Ok(None)

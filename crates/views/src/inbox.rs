@@ -90,6 +90,11 @@ pub enum Then {
     Parked {
         handoff: HandoffNo,
     },
+    /// An approval is recorded, and the gate needs more.
+    Approved {
+        n_given: u32,
+        need: u32,
+    },
     /// No other party has to act than before.
     Unchanged,
     Loose {
@@ -263,10 +268,21 @@ impl Views<'_> {
                 Some(question) => {
                     Then::Asked { question: question.no, of: question.to.agent.clone() }
                 }
-                None if is_same(&run, waiting.run) => Then::Unchanged,
+                None if is_same(&run, waiting.run) => unchanged(&run, command),
                 None => place(waiting.run, &run, command),
             },
         }
+    }
+}
+
+/// The same parties have to act: an approval may have been one of several.
+fn unchanged(run: &Run, command: &Command) -> Then {
+    let Command::Answer(GateAnswer { handoff, answer: Answer::Approve, .. }) = command else {
+        return Then::Unchanged;
+    };
+    match gate_of(run, *handoff).and_then(|it| it.approval.as_ref()) {
+        Some(it) => Then::Approved { n_given: it.n_given(), need: it.need },
+        None => Then::Unchanged,
     }
 }
 

@@ -36,7 +36,7 @@ pub use crate::conversation::{
     ConversationItem, ConversationKind, ConversationPage, ConversationWindow, StatedDecision,
 };
 pub use crate::decisions::{Decided, DecisionRecord, DecisionStatus};
-pub use crate::handoff_queries::{Blocking, PersonsAnswer, QuestionAndAnswer};
+pub use crate::handoff_queries::{Blocking, GivenApproval, PersonsAnswer, QuestionAndAnswer};
 pub use crate::inbox::{
     GateQuestion, InboxChoice, InboxItem, ObservedEvidence, SaidPart, SenderWords, Then, Waits,
 };

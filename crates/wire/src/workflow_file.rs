@@ -21,6 +21,7 @@ use crate::located::{Located, LocatedValue, yaml};
 use crate::suggest::nearest;
 
 pub mod agents;
+pub(crate) mod approvers;
 pub mod checks;
 pub(crate) mod contracts;
 pub(crate) mod delegates;

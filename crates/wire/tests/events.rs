@@ -35,7 +35,8 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
     for (event, fields) in [
         ("handoff.created", ["brings", "held_back_until", "has_lost_lease", "entry"].as_slice()),
         ("handoff.created", &["rework_reason", "n_questions", "n_releases", "lost_output", "tree"]),
-        ("checks.requested", &["returns_to", "is_doubted", "warnings", "entry"]),
+        ("handoff.created", &["author"]),
+        ("checks.requested", &["returns_to", "is_doubted", "is_raised", "warnings", "entry"]),
         ("handoff.released", &["is_counted"]),
         ("step.completed", &["is_rejected"]),
         ("frame.opened", &["is_delegation"]),
@@ -43,6 +44,7 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("gate.answered", &["resets"]),
         ("handoff.completed", &["answer"]),
         ("gate.opened", &["kind", "sender", "beside", "about", "evidence", "limit", "budget"]),
+        ("gate.opened", &["approval", "is_raised", "remind_at", "is_for_all", "votes", "author"]),
         ("run.started", &["has_gates", "has_checks", "mode", "budget"]),
         ("usage.recorded", &["cached_tokens", "micro_usd", "step", "executor"]),
         ("blocker.routed", &["domain"]),

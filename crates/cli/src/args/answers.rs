@@ -42,6 +42,23 @@ pub(crate) struct Say {
     /// Your words: text, `@FILE` or `-`
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
+    /// The hash of the package that you have read, as `baton handoff show` has it; refused if it is another
+    #[arg(long, value_name = "HASH")]
+    pub(crate) content_hash: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DelegateArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Who approves in your place
+    #[arg(long, value_name = "PERSON")]
+    pub(crate) to: String,
+    /// Your words: text, `@FILE` or `-`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

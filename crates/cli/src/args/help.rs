@@ -14,7 +14,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Start here", &["demo", "do", "init", "status", "open"]),
     ("The work", &["story", "run", "workflow", "agent", "decision", "context"]),
     ("Handing off", &["take", "done", "handoff", "prompt", "evidence", "question"]),
-    ("People", &["inbox", "approve", "reject", "modify", "answer"]),
+    ("People", &["inbox", "approve", "delegate", "reject", "modify", "answer"]),
     ("Files", &["lint", "extract", "convert", "schema"]),
     ("Data", &["doctor", "insights", "verify", "audit", "backup", "restore", "recover", "archive"]),
     ("Server", &["serve", "watch"]),

@@ -37,6 +37,7 @@ impl CliCommand {
             | CliCommand::Run(_)
             | CliCommand::Handoff(_)
             | CliCommand::Approve(_)
+            | CliCommand::Delegate(_)
             | CliCommand::Reject(_)
             | CliCommand::Modify(_)
             | CliCommand::Answer(_)

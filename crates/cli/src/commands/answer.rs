@@ -1,6 +1,6 @@
-//! A person's answers: `baton approve`, `reject`, `modify` and `answer`.
+//! A person's answers: `baton approve`, `delegate`, `reject`, `modify` and `answer`.
 
-use baton_api::PersonsWord;
+use baton_api::{PersonsWord, VoteDelegation};
 use baton_core::gate::AnswerKind;
 use serde_json::value::RawValue;
 
@@ -20,6 +20,7 @@ pub(crate) async fn run(api: &Api, args: &args::AnswerArgs) -> Result<(), Failur
         answer: answer.into(),
         to_agent: args.agent.clone(),
         comment: payload::words(args.comment.as_ref())?,
+        content_hash: None,
         package: None,
     };
     say(api, &args.which, &args.write, &word).await
@@ -39,13 +40,22 @@ pub(crate) async fn modify(api: &Api, args: &args::Modify) -> Result<(), Failure
     say(api, &args.say.which, &args.say.write, &word).await
 }
 
+/// Passes the caller's vote on.
+pub(crate) async fn delegate(api: &Api, args: &args::DelegateArgs) -> Result<(), Failure> {
+    let comment = payload::words(args.comment.as_ref())?;
+    let to = VoteDelegation { to: args.to.clone(), comment };
+    let ask = Ask::post(["inbox", &args.which.handoff, "delegate"], &to).of(&args.which);
+    tell(api, &ask.writing(&args.write)).await
+}
+
 fn word(
     args: &Say,
     answer: AnswerKind,
     package: Option<Box<RawValue>>,
 ) -> Result<PersonsWord, Failure> {
     let comment = payload::words(args.comment.as_ref())?;
-    Ok(PersonsWord { answer: answer.into(), to_agent: None, comment, package })
+    let content_hash = args.content_hash.clone();
+    Ok(PersonsWord { answer: answer.into(), to_agent: None, comment, content_hash, package })
 }
 
 async fn say(

@@ -54,10 +54,23 @@ fn show_item(api: &Api, item: &InboxItemDocument) {
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
     let row = |it: &ChoiceDocument| [show::one_line(&it.command), show::one_line(&consequence(it))];
     let mut rows: Vec<[String; 2]> = item.choices.iter().map(row).collect();
+    rows.extend(delegation(item));
     rows.extend(item.history.as_ref().map(|it| {
         [show::one_line(it), "you see all that has happened; nothing changes".to_owned()]
     }));
     show::answer(&format!("\n{}", show::commands(&["TYPE", "AND THEN"], rows)));
+}
+
+/// The command for a person who has a vote and lets another one use it.
+fn delegation(item: &InboxItemDocument) -> Option<[String; 2]> {
+    let approvals = item.approvals.as_ref().filter(|it| !it.any_person)?;
+    let which = format!("{}/{}", item.run.number, item.handoff.as_ref()?);
+    let of: Vec<String> = approvals.open.iter().map(|it| show::visible(it)).collect();
+    if of.is_empty() {
+        return None;
+    }
+    let command = format!("baton delegate {which} --to PERSON");
+    Some([command, format!("PERSON approves in the place of {}", of.join(" or "))])
 }
 
 /// The effect of the answer by the rules, and the workflow's description of it.
@@ -80,6 +93,13 @@ fn asked(item: &InboxItemDocument) -> Vec<String> {
         let what = show::visible(&item.damaged.join(", "));
         let then = "`baton verify` says more, `baton recover` saves what is whole";
         lines.push(show::warn(&format!("  damaged: {what}; {then}")));
+    }
+    if let Some(approvals) = &item.approvals {
+        lines.extend(show::approvals(approvals).iter().map(|it| format!("  {it}")));
+    }
+    if let Some(at) = item.reminded_at {
+        let at = show::TimeFormat::local().show(at);
+        lines.push(show::warn(&format!("  a reminder was sent at {at}")));
     }
     lines.extend(item.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
     lines.extend(item.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));

@@ -160,15 +160,28 @@ fn exchange(it: &Question) -> String {
 
 fn asked(asked: &GateDocument) -> String {
     match asked {
-        GateDocument::Open(OpenGate { why, command, .. }) => {
-            let (why, command) = (visible(why), visible(command));
-            format!("{}\n  {command}\n  baton inbox   says what each would do", warn(&why))
+        GateDocument::Open(OpenGate {
+            why, command, approvals, content_hash, reminded_at, ..
+        }) => {
+            let mut lines = vec![warn(&visible(why))];
+            lines.extend(approvals.iter().flat_map(super::approvals).map(|it| format!("  {it}")));
+            lines.extend(content_hash.as_ref().map(|it| format!("  content hash {}", visible(it))));
+            lines
+                .extend(reminded_at.map(|it| {
+                    format!("  a reminder was sent at {}", TimeFormat::local().show(it))
+                }));
+            lines.push(format!("  {}", visible(command)));
+            lines.push("  baton inbox   says what each would do".to_owned());
+            lines.join("\n")
         }
-        GateDocument::Answered(AnsweredGate { answer, by, comment, at, .. }) => {
+        GateDocument::Answered(AnsweredGate { answer, by, comment, at, approvals, .. }) => {
             let at = TimeFormat::local().show(*at);
             let comment = comment.as_deref();
             let comment = comment.map_or_else(String::new, |it| format!("\n{}", block(it)));
-            format!("answered {} by {} at {at}{comment}", good(answer), visible(by))
+            let given = super::given_approvals(approvals);
+            let given: Vec<String> = given.iter().map(|it| format!("\n  {it}")).collect();
+            let given = given.concat();
+            format!("answered {} by {} at {at}{comment}{given}", good(answer), visible(by))
         }
     }
 }

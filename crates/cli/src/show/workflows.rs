@@ -1,9 +1,10 @@
 //! Workflows as pages.
 
+use baton_core::approval::Approvers;
 use baton_core::contract::ContractRule;
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, Mode, OnExpire, Step, Workflow};
 
-use super::{bold, dim, fields, table};
+use super::{bold, dim, fields, table, visible};
 
 pub(crate) fn workflow_page(workflow: &Workflow) -> String {
     let mut rows = vec![
@@ -72,10 +73,19 @@ fn gate_section(step: &Step, gate: &EdgeGate) -> String {
     if !checks.is_empty() {
         rows.push(("checks", checks.join(", ")));
     }
+    rows.extend(gate.approvers.as_ref().map(|it| ("approvers", approvers(it))));
+    rows.extend(gate.remind_after.map(|it| ("reminder", format!("after {it:#}"))));
     rows.extend(gate.items.iter().map(|it| ("look at", it.clone())));
     rows.extend(gate.options.iter().map(|(answer, text)| (answer.as_str(), text.clone())));
     let title = bold(&format!("{} gate: {}", gate.kind.name(), gate.name));
     format!("\n\n{title}\n{}", fields(rows))
+}
+
+fn approvers(approvers: &Approvers) -> String {
+    let people: Vec<String> = approvers.of.iter().map(|it| visible(it.as_str())).collect();
+    let people = if people.is_empty() { "any people".to_owned() } else { people.join(", ") };
+    let author = if approvers.author_may_approve { "" } else { "; not who made the package" };
+    format!("{} of {people}{author}", approvers.need)
 }
 
 fn delegate_table(workflow: &Workflow) -> String {
@@ -134,7 +144,9 @@ pub(crate) fn asks(edge: &Edge) -> String {
     let modes = (!modes.is_empty()).then(|| format!("in {}", modes.join(" and ")));
     let below = edge.threshold.as_ref();
     let below = below.map(|it| format!("where {} is below {}", it.field, it.below.as_str()));
-    gate.into_iter().chain(modes).chain(below).collect::<Vec<_>>().join("; ")
+    let rules: Vec<&str> = edge.raise.iter().map(|it| it.kind.name()).collect();
+    let raise = (!rules.is_empty()).then(|| format!("for {}", rules.join(", ")));
+    gate.into_iter().chain(modes).chain(below).chain(raise).collect::<Vec<_>>().join("; ")
 }
 
 fn routing_table(workflow: &Workflow) -> String {

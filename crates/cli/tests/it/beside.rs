@@ -113,6 +113,7 @@ const SCRIPT: &[(i32, &[&str])] = &[
     (0, &["handoff", "escalate", "8", "--profile", "lenient", "--payload", TASK]),
     (0, &["answer", "11", "--comment", "Go on"]),
     (4, &["approve", "11"]),
+    (4, &["delegate", "11", "--to", "ben"]),
     (0, &["handoff", "list", "--all"]),
     (0, &["handoff", "list", "--all", "--limit", "2"]),
     (0, &["handoff", "list", "--state", "completed,rejected", "--story", "s1"]),

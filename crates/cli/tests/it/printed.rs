@@ -81,7 +81,7 @@ fn the_blocks_that_are_not_run_are_these() {
         docs/how-to/recover.md: it needs a damaged database; the tests in `recover.rs` damage one
         docs/how-to/runner.md: they do not end by themselves
         docs/how-to/runner.md: it needs a run that an agent has worked on
-        run: 58 blocks
+        run: 63 blocks
     "#]]
     .assert_eq(&list);
 }

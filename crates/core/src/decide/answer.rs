@@ -1,12 +1,13 @@
 //! A person answers a gate. Only this opens a blocking gate, and only this grants more rounds.
 
+use super::approvals;
 use super::checks::target;
 use super::control;
 use super::draft::{Draft, wrong_state};
 use super::edge::check_named;
 use super::fork;
 use super::frame;
-use super::gate::{human, past};
+use super::gate::{Onward, edge_of, human, past, through_gate};
 use super::limit;
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::passed;
@@ -15,7 +16,7 @@ use crate::command::GateAnswer;
 use crate::content::ContentId;
 use crate::contract::Profile;
 use crate::event::{BlockerEvent, FrameEvent, GateEvent, HandoffEvent, QuestionEvent};
-use crate::gate::{Answer, Gate, GateCause, GateKind};
+use crate::gate::{Answer, Gate, GateCause, GateEdge, GateKind};
 use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -35,6 +36,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
     if !gate.takes(&answer.answer) {
         return Err(not_a_choice(&handoff, answer, &gate.choices().join(", ")));
     }
+    approvals::check(&handoff, &gate, answer)?;
     let words = words(&handoff, answer)?;
     if let (Answer::Question, Some(words)) = (&answer.answer, words) {
         if handoff.state == State::Clarification {
@@ -45,9 +47,16 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         return Ok(());
     }
     let next = next(draft, &handoff, &gate, answer)?;
+    let comment = draft.keep_words(answer.comment.as_ref());
+    if answer.answer == Answer::Approve
+        && gate.approval.is_some()
+        && !approvals::approve(draft, &handoff, answer, comment)
+    {
+        draft.done.handoff = Some(handoff.no);
+        return Ok(());
+    }
     // A person who decides no longer needs the answer to their own question.
     question::withdraw(draft, &handoff);
-    let comment = draft.keep_words(answer.comment.as_ref());
     draft.emit(GateEvent::Answered {
         handoff: handoff.no,
         answer: answer.answer.clone(),
@@ -100,6 +109,8 @@ enum Next {
     Work(Box<Offer>),
     /// On along an edge.
     Along(Target, Box<Offer>),
+    /// To the people whose approvals that edge asks for: one person does not stand for them.
+    Approvers(GateEdge, Box<Offer>),
     /// The work is not good: back to its sender.
     Back,
     /// The caller goes on at once, with this outcome.
@@ -246,6 +257,10 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
     let on = Some(edge.on);
     let to = Party { agent, place };
     let onward = Offer { warnings, on, ..Offer::new(gate.asker.clone(), to, gate.package) };
+    let has_approvers = edge.stopping_gate().is_some_and(|it| it.approvers.is_some());
+    if has_approvers && !is_joined {
+        return Ok(Next::Approvers(edge_of(&gate.asker.place, edge), Box::new(onward)));
+    }
     Ok(Next::Along(target, Box::new(onward)))
 }
 
@@ -305,6 +320,20 @@ fn carry_out(
                 ..*onward
             };
             Some(hand_over(draft, onward, AtOrchestrator::of(&target)))
+        }
+        Next::Approvers(GateEdge { from, to, on }, onward) => {
+            let edge = draft.workflow().edge_between(&from, &to, on)?;
+            let offer = Offer { reason: comment, follows: Some(row), ..*onward };
+            let work = Onward {
+                offer,
+                then: AtOrchestrator::of(&edge.to),
+                came_by: gate.forward.clone(),
+                evidence: &[],
+                asker: None,
+                from,
+                doubt: None,
+            };
+            Some(through_gate(draft, edge, work))
         }
         Next::Back => {
             passed::waive(draft, &gate.asker.place, by, comment);

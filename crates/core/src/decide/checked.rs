@@ -3,7 +3,7 @@
 
 use super::draft::{Draft, wrong_state};
 use super::gate::{
-    Doubt, Onward, edge_of, gate_between, open_gate_from, orchestrator, through_gate,
+    Doubt, DoubtCause, Onward, edge_of, gate_between, open_gate_from, orchestrator, through_gate,
 };
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
@@ -34,12 +34,11 @@ pub(super) fn is_needed(draft: &Draft<'_>, edge: &Edge, work: &Onward<'_>) -> bo
 pub(super) fn park(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     let evidence = draft.counting(work.evidence);
     let checks = checks_of(draft, edge);
-    let doubt = work.doubt.as_ref().filter(|_| edge.stopping_gate().is_none());
+    let doubt = work.doubt.as_ref().filter(|it| it.stops(edge));
     let is_doubted = doubt.is_some();
-    let reason = match doubt {
-        Some(Doubt::Words(words)) => Some(draft.keep(words)),
-        Some(Doubt::Kept) | None => work.offer.reason,
-    };
+    let is_raised = doubt.is_some_and(|it| it.cause == DoubtCause::Raised);
+    let words = doubt.and_then(|it| it.words.as_ref());
+    let reason = words.map(|it| draft.keep(it)).or(work.offer.reason);
     let parked = CheckedWork {
         checks,
         sender: work.offer.from.clone(),
@@ -48,6 +47,7 @@ pub(super) fn park(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> Hand
         package: work.offer.package,
         reason,
         is_doubted,
+        is_raised,
         edge: edge_of(&work.from, edge),
         came_by: work.came_by,
         warnings: work.offer.warning_words(),
@@ -212,6 +212,10 @@ pub(super) fn settle(draft: &mut Draft<'_>, no: HandoffNo, results: &[RanCheck])
         tree: results.iter().find_map(|it| it.ran.tree.clone()),
         ..Offer::new(work.sender.clone(), work.worker.clone(), work.package)
     };
+    let cause = match work.is_raised {
+        true => DoubtCause::Raised,
+        false => DoubtCause::Confidence,
+    };
     let onward = Onward {
         offer,
         then: AtOrchestrator::of(&edge.to),
@@ -219,7 +223,7 @@ pub(super) fn settle(draft: &mut Draft<'_>, no: HandoffNo, results: &[RanCheck])
         evidence: &evidence,
         asker: work.returns_to,
         from: work.edge.from,
-        doubt: work.is_doubted.then_some(Doubt::Kept),
+        doubt: work.is_doubted.then_some(Doubt { cause, words: None }),
     };
     draft.done.handoff = Some(through_gate(draft, edge, onward));
 }

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::approvals::remind_at;
 use super::checked;
 use super::detour;
 use super::draft::{Draft, wrong_state};
@@ -143,12 +144,12 @@ fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<()
     }
 }
 
-/// When the run's next time-out is due: the first of its handoffs becomes stale or expires then, if
-/// nothing happens before. Depends only on the run.
+/// When the run's next time-out is due: the first of its handoffs becomes stale or expires then, or
+/// people are reminded of it, if nothing happens before. Depends only on the run.
 pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
     let of_handoff = |it: &Handoff| {
         let stale_at = if it.is_stale { None } else { stale_at(workflow, it) };
-        stale_at.into_iter().chain(expires_at(workflow, it)).min()
+        stale_at.into_iter().chain(expires_at(workflow, it)).chain(remind_at(it)).min()
     };
     let asks = run.asks.iter().map(|it| it.due);
     run.handoffs.iter().filter_map(of_handoff).chain(asks).min()

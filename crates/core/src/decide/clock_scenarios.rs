@@ -56,6 +56,8 @@ fn every_handoff_is_due_by_its_state_and_never_where_a_person_is_asked() {
         return        stale 41     expires 43
         question      stale 10     expires never
         gate          stale never  expires never
+        approvers     stale never  expires never
+        permission    stale never  expires never
         escalation    stale never  expires never
         advisory      stale never  expires never
         automatic     stale never  expires never
@@ -203,13 +205,8 @@ fn a_returned_handoff_goes_from_the_late_receiver_to_the_sender() {
 #[test]
 fn an_expired_handoff_does_not_go_back_behind_a_gate() {
     let mut workflow = pipeline();
-    workflow.steps[0].edges[0].gate = Some(crate::workflow::EdgeGate {
-        kind: crate::gate::GateKind::Blocking,
-        name: "Before the work".to_owned(),
-        items: Vec::new(),
-        options: Vec::new(),
-        checks: Vec::new(),
-    });
+    workflow.steps[0].edges[0].gate =
+        Some(crate::workflow::EdgeGate::plain(crate::gate::GateKind::Blocking, "Before the work"));
     // A way around the gate leads to the review, and from there none back.
     workflow.steps[0].edges.push(to("review"));
     workflow.steps[2].edges.truncate(1);

@@ -7,8 +7,8 @@ use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::edge::{check_contract, check_implied, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
-    Doubt, Onward, doubt, edge_of, gate_between, gate_when_stuck, onward, open_gate,
-    open_gate_from, orchestrator,
+    Onward, doubt, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from,
+    orchestrator,
 };
 use super::lease;
 use super::limit;
@@ -231,7 +231,7 @@ fn hand_on(
     let then = AtOrchestrator::of(&edge.to);
     let came_by = held.forward.clone();
     let from = held.to.place.clone();
-    let doubt = package.and_then(|it| doubt(edge, it)).map(Doubt::Words);
+    let doubt = package.and_then(|it| doubt(edge, it));
     // Receipt checks say nothing about the outgoing work, and neither do results recorded before
     // the present holder accepted.
     let is_own = |it: &&Evidence| it.fence.is_none_or(|fence| fence == held.fence);

@@ -5,7 +5,7 @@ use super::complete;
 use super::draft::Draft;
 use super::edge::{check_contract, edge_to};
 use super::fork;
-use super::gate::{Doubt, Onward, doubt, gate_between, onward, open_gate};
+use super::gate::{Onward, doubt, gate_between, onward, open_gate};
 use super::limit;
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
 use super::passed;
@@ -182,7 +182,7 @@ pub(super) fn go_on(
     }
     let came_by = offer.forward.clone();
     let from = offer.from.place.clone();
-    let doubt = doubt(edge, &create.package).map(Doubt::Words);
+    let doubt = doubt(edge, &create.package);
     onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None, from, doubt })
 }
 
@@ -289,7 +289,7 @@ pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer, package: &Package
     // Work cannot be returned to a person or the orchestrator.
     let asker = new.reject_to.clone().filter(|it| it.place.is_work());
     let from = new.forward.from.clone();
-    let doubt = doubt(edge, package).map(Doubt::Words);
+    let doubt = doubt(edge, package);
     onward(draft, edge, Onward { offer: new, then, came_by, evidence: &[], asker, from, doubt })
 }
 

@@ -320,8 +320,8 @@ fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
     let gated = |kind, checks: &[&str]| {
         let mut workflow = review_and_fix();
         let checks = checks.iter().map(|it| CheckName::parse(it).unwrap()).collect();
-        let (name, items, options) = ("Fixed".to_owned(), Vec::new(), Vec::new());
-        workflow.steps[1].edges[0].gate = Some(EdgeGate { kind, name, items, options, checks });
+        workflow.steps[1].edges[0].gate =
+            Some(EdgeGate { checks, ..EdgeGate::plain(kind, "Fixed") });
         begun(workflow, "reviewer")
     };
     let mut tester = gated(GateKind::Blocking, &[]);
@@ -366,13 +366,7 @@ fn a_gate_on_the_way_resets_what_it_leads_to_and_checks_do_not() {
 #[test]
 fn an_advisory_gate_is_not_asked_about_work_that_a_limit_stops() {
     let mut workflow = review_and_fix();
-    workflow.steps[1].edges[0].gate = Some(EdgeGate {
-        kind: GateKind::Advisory,
-        name: "Fixed".to_owned(),
-        items: Vec::new(),
-        options: Vec::new(),
-        checks: Vec::new(),
-    });
+    workflow.steps[1].edges[0].gate = Some(EdgeGate::plain(GateKind::Advisory, "Fixed"));
     workflow.steps[0].limits.entries = Some(1);
     let mut tester = begun(workflow, "reviewer");
     fails_anew(&mut tester);

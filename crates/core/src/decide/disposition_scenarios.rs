@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::asks_for_answers;
 use super::dispositions::missing;
-use super::fixture::{Tester, create, pipeline, step, story, to};
+use super::fixture::{Tester, complete, create, pipeline, step, story, to};
 use crate::command::{Command, Complete};
 use crate::contract::{Check, Contract, ContractRule, Profile};
 use crate::document::Node;
@@ -12,7 +12,6 @@ use crate::outcome::Outcome;
 use crate::package::{Format, Package, ReviewFinding};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::HandoffNo;
 use crate::workflow::{Edge, Target, Workflow};
 
 fn rule() -> ContractRule {
@@ -70,16 +69,8 @@ fn with(answers: Vec<Node>) -> Node {
 }
 
 fn hands(package: Package, profile: Profile) -> Command {
-    Command::Complete(Complete {
-        handoff: HandoffNo(1),
-        outcome: Outcome::Success,
-        package,
-        profile,
-        ..match super::fixture::complete(1, Outcome::Success, Node::Null) {
-            Command::Complete(it) => it,
-            other => unreachable!("{other:?}"),
-        }
-    })
+    let Command::Complete(done) = complete(1, Outcome::Success, Node::Null) else { unreachable!() };
+    Command::Complete(Complete { package, profile, ..done })
 }
 
 fn json(document: Node) -> Package {
@@ -179,7 +170,7 @@ fn in_xml_answers_are_attributes_and_the_reason_is_the_text() {
         Package { document: Arc::new(document), ..Package::new(Format::Xml, "<a/>", Node::Null) }
     };
     let both = package(vec![item("a.rs:1", "decline"), item("b.rs:2", "accept")]);
-    at_work(should()).does(&hands(both, Profile::Lenient));
+    at_work(must()).does(&hands(both, Profile::Lenient));
 
     let one = package(vec![item("b.rs:2", "accept")]);
     let expected = ["handoff.dispositions unanswered_finding"];

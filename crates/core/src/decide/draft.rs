@@ -97,6 +97,11 @@ impl<'a> Draft<'a> {
         id
     }
 
+    /// Whether a text came with this command.
+    pub(super) fn is_new(&self, id: ContentId) -> bool {
+        self.contents.iter().any(|it| it.id == id)
+    }
+
     /// Takes what a package of this decision decides: it is recorded once.
     pub(super) fn take_stated(&mut self, package: ContentId) -> Vec<ReportedDecision> {
         let index = self.stated.iter().position(|it| it.0 == package);

@@ -68,6 +68,8 @@ pub(super) struct Tester {
     /// The checks that the project has commands for.
     pub(super) checks: Vec<CheckName>,
     pub(super) budgets: Vec<AgentBudget>,
+    /// Who gives the commands.
+    pub(super) caller: Principal,
     log: Vec<(Event, Timestamp)>,
     pub(super) contents: Vec<Content>,
 }
@@ -99,10 +101,12 @@ impl Tester {
             first,
         };
         let lint = Settings::default();
+        let caller = Principal::parse("ada").unwrap();
         let ground = DecisionContext {
             workflow: &workflow,
             agents: &agents,
             now: START,
+            caller: Some(&caller),
             fresh: &fresh,
             lint: &lint,
             visited: None,
@@ -130,6 +134,7 @@ impl Tester {
             to_answer: BTreeSet::new(),
             checks: Vec::new(),
             budgets: Vec::new(),
+            caller,
             log,
             contents,
         })
@@ -188,6 +193,7 @@ impl Tester {
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,
+            caller: Some(&self.caller),
             fresh: &self.fresh,
             lint: &self.lint,
         }

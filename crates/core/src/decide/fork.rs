@@ -32,6 +32,8 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
         Command::Reject(it) => of_handoff(it.handoff),
         Command::Complete(it) => of_handoff(it.handoff),
         Command::Answer(it) => of_handoff(it.handoff),
+        Command::DelegateVote(it) => of_handoff(it.gate),
+        Command::Remind { gate } => of_handoff(*gate),
         Command::Clarify(it) => of_handoff(it.handoff),
         Command::Reply(it) => of_handoff(it.handoff),
         Command::Release(it) => of_handoff(it.handoff),

@@ -26,6 +26,7 @@ fn an_agent_that_was_offered_work_hands_on_in_that_branch() {
     check_branch(&tester, "implementer", "refactorer", 1);
     check_branch(&tester, "documenter", "reviewer", 2);
     check_branch(&tester, "estimation", "reviewer", 3);
+    check_branch(&tester, "reviewer", "documenter", 1);
 }
 
 #[test]

@@ -291,13 +291,7 @@ fn a_lost_lease_is_retried_in_its_branch() {
 }
 
 fn gate() -> Option<EdgeGate> {
-    Some(EdgeGate {
-        kind: GateKind::Blocking,
-        name: "release".to_owned(),
-        items: Vec::new(),
-        options: Vec::new(),
-        checks: Vec::new(),
-    })
+    Some(EdgeGate::plain(GateKind::Blocking, "release"))
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! When a person is asked: because a step is stuck, or because the workflow declares a gate.
 
+use super::approvals;
 use super::checked;
 use super::draft::Draft;
 use super::limit;
@@ -12,7 +13,7 @@ use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::names::AgentId;
 use crate::package::Package;
 use crate::run::{EdgeKey, Handoff, HandoffNo, Kind, Party};
-use crate::workflow::{Edge, EdgeGate, Place, Workflow};
+use crate::workflow::{Edge, EdgeGate, Place, Workflow, raised};
 
 pub(super) fn human() -> Party {
     Party { agent: AgentId::human(), place: Place::Human }
@@ -54,6 +55,7 @@ pub(super) fn open_gate_from(
             ..Offer::new(from, human(), gate.package)
         },
     );
+    let gate = approvals::asked_for(draft, gate);
     draft.emit(GateEvent::Opened { handoff, gate });
     draft.done.gate = Some(handoff);
     handoff
@@ -116,6 +118,10 @@ pub(super) fn gate_between(
         warnings: Vec::new(),
         limit: None,
         budget: None,
+        approval: None,
+        is_raised: false,
+        remind_at: None,
+        reminded_at: None,
     }
 }
 
@@ -135,15 +141,43 @@ pub(super) struct Onward<'a> {
     pub(super) doubt: Option<Doubt>,
 }
 
-/// Why a person has to approve work although no gate is declared.
-pub(super) enum Doubt {
-    Words(String),
-    /// In the reason of the offer already.
-    Kept,
+/// Why a person has to approve work although no blocking gate is declared.
+pub(super) struct Doubt {
+    pub(super) cause: DoubtCause,
+    /// `None` where they are the reason of the offer already.
+    pub(super) words: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum DoubtCause {
+    /// The sender is not sure. A gate of the edge asks in any case, or its checks decide.
+    Confidence,
+    /// A rule about the package asks: whatever an automatic gate has of checks.
+    Raised,
+}
+
+impl Doubt {
+    /// Whether the work stops for it, or for the gate that the edge has.
+    pub(super) fn stops(&self, edge: &Edge) -> bool {
+        match self.cause {
+            DoubtCause::Confidence => edge.stopping_gate().is_none(),
+            DoubtCause::Raised => edge.gate.as_ref().is_none_or(|it| !it.kind.is_blocking()),
+        }
+    }
+}
+
+/// What a package says that a person has to approve.
+pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<Doubt> {
+    let raised = raised(&edge.raise, package);
+    let words = raised.map(|words| Doubt { cause: DoubtCause::Raised, words: Some(words) });
+    words.or_else(|| {
+        let words = Some(too_low(edge, package)?);
+        Some(Doubt { cause: DoubtCause::Confidence, words })
+    })
 }
 
 /// The number in a package that is below what the edge asks for, in words.
-pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<String> {
+fn too_low(edge: &Edge, package: &Package) -> Option<String> {
     let threshold = edge.threshold.as_ref()?;
     let least: f64 = threshold.below.as_str().parse().ok()?;
     let given = package.number_at(&threshold.field).filter(|it| *it < least)?;
@@ -173,14 +207,17 @@ pub(super) fn through_gate(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>)
         let edge = EdgeKey { from, to };
         draft.emit(GateEvent::Passed { edge, evidence, on: Some(on), branch });
     }
-    if let (Some(doubt), false) = (&work.doubt, is_stopped) {
-        let reason = match doubt {
-            Doubt::Words(words) => Some(draft.keep(words)),
-            Doubt::Kept => work.offer.reason,
+    if let Some(doubt) = work.doubt.as_ref().filter(|it| it.stops(edge)) {
+        let cause = match doubt.cause {
+            DoubtCause::Confidence => GateCause::Confidence,
+            // It stands for the gate that checks would have opened.
+            DoubtCause::Raised if is_stopped => GateCause::Declared,
+            DoubtCause::Raised => GateCause::Raised,
         };
+        let reason = doubt.words.as_ref().map(|it| draft.keep(it)).or(work.offer.reason);
         let offer = Offer { reason, ..work.offer };
         let work = Onward { offer, ..work };
-        return stop(draft, edge, work, GateCause::Confidence, GateKind::Blocking);
+        return stop(draft, edge, work, cause, GateKind::Blocking);
     }
     let Some(gate) = &edge.gate else { return hand_over(draft, work.offer, work.then) };
     match gate.kind {
@@ -221,7 +258,9 @@ fn stop(
     let follows = work.offer.follows;
     let from = work.offer.from.clone();
     let evidence = work.evidence.to_vec();
-    let gate = Gate { kind, evidence, ..gate_of(edge, &work, cause) };
+    let is_raised =
+        work.doubt.as_ref().is_some_and(|it| it.cause == DoubtCause::Raised && it.stops(edge));
+    let gate = Gate { kind, evidence, is_raised, ..gate_of(edge, &work, cause) };
     draft.done.warnings.extend(work.offer.warnings);
     open_gate_from(draft, from, gate, follows)
 }

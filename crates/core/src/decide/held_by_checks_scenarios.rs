@@ -166,13 +166,7 @@ fn checks_beside_a_gate_pass_with_the_gate() {
     ] {
         let mut workflow = with_checks();
         let step = workflow.steps.iter_mut().find(|it| it.id.as_str() == "implement").unwrap();
-        step.edges[0].gate = Some(EdgeGate {
-            kind,
-            name: "Ready".to_owned(),
-            items: Vec::new(),
-            options: Vec::new(),
-            checks: Vec::new(),
-        });
+        step.edges[0].gate = Some(EdgeGate::plain(kind, "Ready"));
         let mut tester = at_implement(workflow);
         tester.completes(2, Outcome::Success, nothing());
         tester.does(&record(3, "tests", Verdict::Passed));
@@ -217,13 +211,7 @@ fn a_run_that_began_before_checks_held_goes_on_as_it_began() {
     // With a gate beside it, only that counts.
     let mut gated = pipeline();
     let analyze = gated.steps.iter_mut().find(|it| it.id.as_str() == "analyze").unwrap();
-    analyze.edges[0].gate = Some(EdgeGate {
-        kind: GateKind::Blocking,
-        name: "Plan".to_owned(),
-        items: Vec::new(),
-        options: Vec::new(),
-        checks: Vec::new(),
-    });
+    analyze.edges[0].gate = Some(EdgeGate::plain(GateKind::Blocking, "Plan"));
     let mut tester = Tester::begun_in(gated, &create("orchestrator", "analyst", story())).unwrap();
     let implement = tester.workflow.steps.iter_mut().find(|it| it.id.as_str() == "implement");
     implement.unwrap().edges[0].checks = vec![name("tests")];

@@ -181,6 +181,7 @@ pub(super) fn resets(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Vec<Ste
         | GateCause::Budget
         | GateCause::Stalled
         | GateCause::Confidence
+        | GateCause::Raised
         | GateCause::Escalation
         | GateCause::Questions
         | GateCause::LostLease

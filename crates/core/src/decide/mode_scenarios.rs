@@ -102,13 +102,7 @@ fn an_unsure_sender_is_stopped_once_at_a_gate_of_any_kind() {
         [(GateKind::Blocking, GateCause::Declared), (GateKind::Advisory, GateCause::Confidence)]
     {
         let mut workflow = unsure();
-        workflow.steps[0].edges[0].gate = Some(EdgeGate {
-            kind,
-            name: "Before the work".to_owned(),
-            items: Vec::new(),
-            options: Vec::new(),
-            checks: Vec::new(),
-        });
+        workflow.steps[0].edges[0].gate = Some(EdgeGate::plain(kind, "Before the work"));
         let mut tester = begun(workflow, "analyst");
         tester.hands("analyst", "implementer", sure_of("0.5"));
         let (_, asked) = gate(&tester);

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::approvals;
 use super::draft::Draft;
 use super::fork;
 use super::gate::open_gate_from;
@@ -123,6 +124,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     };
     let warnings = offer.warning_words();
     let (package, sender) = (offer.package, offer.from.agent.clone());
+    let author = approvals::author(draft, package);
     let cast = draft.portray();
     // However a run begins, its work enters the first step once.
     let is_first = draft.run.n_handoffs == 0 && offer.to.place.is_step();
@@ -146,6 +148,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         attempt: offer.attempt,
         follows: offer.follows,
         approved_by: offer.approved_by,
+        author,
         warnings,
         brings: offer.brings,
         held_back_until: offer.held_back_until,

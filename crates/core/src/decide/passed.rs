@@ -12,7 +12,7 @@ use super::draft::Draft;
 use crate::content::ContentId;
 use crate::event::GateEvent;
 use crate::gate::GateEdge;
-use crate::look_alike::outline;
+use crate::look_alike::name_outline;
 use crate::names::{AgentId, Principal, StepId};
 use crate::refusal::Refusal;
 use crate::run::{Baton, Handoff, Kind, Run, RunStatus, State};
@@ -94,12 +94,6 @@ pub(super) fn only_a_person(draft: &Draft<'_>, by: &Principal) -> Result<(), Ref
         return Err(Refusal::NotAPerson { by: by.clone() });
     }
     Ok(())
-}
-
-/// The look of a name without what separates its words: `Code Reviewer` is `code-reviewer`.
-fn name_outline(name: &str) -> String {
-    let is_separator = |it: char| it.is_whitespace() || matches!(it, '-' | '_' | '.');
-    outline(name).chars().filter(|it| !is_separator(*it)).collect()
 }
 
 /// Refuses work at a place behind a gate that it has not passed.

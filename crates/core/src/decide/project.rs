@@ -44,11 +44,8 @@ pub(super) fn project() -> Tester {
 pub(super) fn gated_project() -> Workflow {
     let gate = |kind, checks: &[&str]| {
         Some(EdgeGate {
-            kind,
-            name: "A gate".to_owned(),
-            items: Vec::new(),
-            options: Vec::new(),
             checks: checks.iter().map(|it| CheckName::parse(it).unwrap()).collect(),
+            ..EdgeGate::plain(kind, "A gate")
         })
     };
     let gated = |edge: Edge, kind, checks: &[&str]| Edge { gate: gate(kind, checks), ..edge };

@@ -153,6 +153,13 @@ fn checks_that_are_given_back_without_end_come_to_a_person() {
     assert_eq!(tester.run.gate().unwrap().1.cause, GateCause::Checks);
 }
 
+#[test]
+fn what_others_have_said_of_a_check_leaves_it_to_the_runner() {
+    let mut tester = waiting();
+    tester.does(&record(3, "tests", Verdict::Passed));
+    assert_eq!(tester.does(&claim(3)).done.handoff, Some(HandoffNo(3)));
+}
+
 /// What failed is told in the order of the checks, with the end of what each printed; all of them share
 /// the room.
 #[test]

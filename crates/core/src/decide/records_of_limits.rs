@@ -93,11 +93,8 @@ fn checked_too_late() -> Tester {
     let mut workflow = review_and_fix();
     workflow.steps[0].limits.entries = Some(1);
     workflow.steps[1].edges[0].gate = Some(EdgeGate {
-        kind: GateKind::Automatic,
-        name: "Before the review".to_owned(),
-        items: Vec::new(),
-        options: Vec::new(),
         checks: vec![CheckName::parse("lint").unwrap()],
+        ..EdgeGate::plain(GateKind::Automatic, "Before the review")
     });
     let mut tester = begun(workflow);
     tester.does(&Command::Create(fix_it(&review("a.rs:1"))));

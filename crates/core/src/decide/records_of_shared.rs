@@ -2,7 +2,7 @@
 //! where each limit is.
 
 use super::fixture::*;
-use super::{AgentBudget, redact, remaining, run_budget};
+use super::{AgentBudget, BudgetedWork, redact, remaining, run_budget};
 use crate::budget::{Budget, Usage};
 use crate::collaboration::{
     Collaboration, ContextMark, ContextVersion, DecisionItem, DecisionMark, DecisionState,
@@ -17,7 +17,8 @@ use crate::event::{
 use crate::gate::{Answer, GateKind};
 use crate::names::{ContextKey, ExecutorName, Principal};
 use crate::outcome::Outcome;
-use crate::run::{HandoffNo, State};
+use crate::refusal::Refusal;
+use crate::run::{HandoffNo, Party, State};
 use crate::workflow::Place;
 
 fn share(it: Collaboration) -> Command {
@@ -88,6 +89,7 @@ fn a_decision_on_its_own_has_its_author_its_words_and_what_it_rests_on() {
             package,
             text,
             portrait,
+            salt,
         }),
         superseded,
     ] = recorded.events.as_slice()
@@ -95,10 +97,12 @@ fn a_decision_on_its_own_has_its_author_its_words_and_what_it_rests_on() {
         panic!("{:?}", recorded.events)
     };
     assert_eq!(by.as_str(), "human", "nobody else is named");
+    assert_eq!(*salt, None, "the first decision of the run brought it");
+    let salt = tester.text(tester.run.decision_salt.unwrap());
     let expected = DecisionItem {
         no: 2,
         index: 0,
-        fingerprint: fingerprint(tester.run.id, None, "Use PostgreSQL"),
+        fingerprint: fingerprint(salt, None, "Use PostgreSQL"),
         is_open: false,
         supersedes: Some(1),
         depends_on: vec![1],
@@ -126,11 +130,12 @@ fn what_a_package_decides_has_its_handoff_its_place_and_whether_it_is_open() {
         .events
         .iter()
         .find_map(|it| if let Event::Decision(it) = it { Some(it.clone()) } else { None });
-    let Some(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait }) =
+    let Some(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait, salt }) =
         recorded
     else {
         panic!("{:?}", handed.events)
     };
+    assert_eq!((salt.is_some(), salt), (true, tester.run.decision_salt));
     assert_eq!((by.as_str(), handoff, text), ("analyst", Some(HandoffNo(2)), None));
     assert_eq!(package, tester.run.handoff(HandoffNo(2)).unwrap().package);
     assert_eq!(portrait, tester.run.casts.last().map(|it| it.cast));
@@ -233,7 +238,9 @@ fn context_documents_have_room_for_so_many_and_so_much() {
     for key in ["a", "b", "c", "d"] {
         tester.does(&context(key, 0, &"x".repeat(part), None));
     }
-    assert_eq!(code(&mut tester, &context("e", 0, "x", None)), "context_full");
+    let full = tester.tries(&context("e", 0, "x", None)).unwrap_err();
+    let Refusal::ContextFull { n_bytes, n_documents } = full else { panic!("{full:?}") };
+    assert_eq!((n_bytes, n_documents), (ContextMark::MOST_BYTES + 1, 4), "as it would be");
     assert_eq!(code(&mut tester, &context("a", 1, &"x".repeat(part + 1), None)), "context_full");
     tester.does(&context("a", 1, &"y".repeat(part), None));
     tester.does(&context("a", 2, "short", None));
@@ -333,6 +340,7 @@ fn used(no: u32, fence: u32, place: Place, tokens: u64) -> RecordUsage {
         fence,
         agent: agent("analyst"),
         place,
+        from: Place::Orchestrator,
         executor: Some(ExecutorName::parse("claude").unwrap()),
         usage: Usage { input_tokens: tokens, work_ms: 1000, ..Usage::default() },
     }
@@ -350,6 +358,7 @@ fn usage_is_recorded_with_its_step_and_its_program() {
         fence,
         agent: agent("analyst"),
         step: place.as_step().cloned(),
+        from: None,
         executor: record.executor.clone(),
         usage: record.usage,
     };
@@ -375,7 +384,10 @@ fn what_is_left_is_the_least_of_the_budgets_of_run_step_and_agent() {
         budget: budget(text),
     };
     let left = |of_agents: &[AgentBudget], place: &Place| {
-        remaining(&tester.run, &tester.workflow, of_agents, &agent("analyst"), place)
+        let from = &tester.run.handoff(HandoffNo(1)).unwrap().from;
+        let to = Party { agent: agent("analyst"), place: place.clone() };
+        let work = BudgetedWork::of(from, &to);
+        remaining(&tester.run, &tester.workflow, of_agents, work)
     };
     assert_eq!(left(&[], &place), budget("30tokens,1usd"));
     assert_eq!(left(&[], &Place::Orchestrator), budget("80tokens,1usd"), "at no step");

@@ -1,15 +1,20 @@
 //! Runs in every state that a command may find them in: for the tables, and for the page that is
 //! generated from them.
 
+use super::approval_scenarios::{answers_as, asked};
 use super::fixture::*;
 use super::fork_scenarios::{fanned, forked, forked_in};
-use crate::command::{Command, Way};
+use crate::budget::Usage;
+use crate::collaboration::{Collaboration, DecisionText, RecordDecision, SetContext};
+use crate::command::{
+    AskPermission, ClaimChecks, Command, DelegateVote, LeaseTime, RecordUsage, Way,
+};
 use crate::evidence::Verdict;
 use crate::gate::{Answer, GateKind};
-use crate::names::CheckName;
+use crate::names::{CheckName, ContextKey, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::run::{Baton, HandoffNo, RunStatus, State};
-use crate::workflow::{EdgeGate, JoinNeed};
+use crate::workflow::{EdgeGate, JoinNeed, Place};
 
 /// A run, and the handoff under test.
 pub(super) struct Stand {
@@ -21,7 +26,7 @@ pub(super) struct Stand {
 pub(super) type MakeCommand = (&'static str, fn(&Tester, u32) -> Command);
 
 /// Every command on one handoff.
-pub(super) const ON_HANDOFF: [MakeCommand; 15] = [
+pub(super) const ON_HANDOFF: [MakeCommand; 21] = [
     ("accept", |_, no| accept(no)),
     ("clarify", |_, no| clarify(no, "Which one?")),
     ("answer", |_, no| reply(no, "That one.")),
@@ -37,18 +42,44 @@ pub(super) const ON_HANDOFF: [MakeCommand; 15] = [
     ("mark_stale", |_, no| Command::MarkStale { handoff: HandoffNo(no) }),
     ("continue", |_, no| answer_gate(no, Answer::Continue)),
     ("approve", |_, no| answer_gate(no, Answer::Approve)),
+    ("delegate_vote", |_, no| delegate_vote(no)),
+    ("remind", |_, no| Command::Remind { gate: HandoffNo(no) }),
+    ("ask_permission", |tester, no| ask_permission(no, fence_of(tester, no))),
+    ("withdraw_permission", |_, no| Command::WithdrawPermission { gate: HandoffNo(no) }),
+    ("record_usage", |tester, no| record_usage(tester, no)),
+    ("claim_checks", |_, no| claim_checks(no)),
 ];
 
 pub(super) type MakeRunCommand = (&'static str, fn() -> Command);
 
 /// Every command on a run as a whole.
-pub(super) const ON_RUN: [MakeRunCommand; 6] = [
+pub(super) const ON_RUN: [MakeRunCommand; 14] = [
     ("clean_up", || Command::CleanUp { reason: None }),
     ("pause", || Command::Pause { reason: None }),
     ("resume", || Command::Resume),
     ("cancel_run", || Command::CancelRun { reason: None }),
     ("goto", || goto("analyze")),
     ("skip", skip),
+    ("post", || Command::Post { by: None, words: words("Well done.") }),
+    ("decide", || collaborate(Collaboration::Decide(decision()))),
+    ("lock_decision", || {
+        let (decision, by, reason) = (1, Principal::parse("grace").unwrap(), None);
+        collaborate(Collaboration::LockDecision { decision, by, reason })
+    }),
+    ("set_context", || collaborate(Collaboration::SetContext(context()))),
+    ("read_context", || {
+        let (by, documents) = (agent("analyst"), Vec::new());
+        collaborate(Collaboration::ReadContext { by, documents })
+    }),
+    ("ask", || {
+        let (by, to) = (agent("implementer"), agent("analyst"));
+        collaborate(Collaboration::Ask { by, to, question: words("Which one?") })
+    }),
+    ("reply_to_question", || {
+        let (ask, by, answer) = (1, None, words("That one."));
+        collaborate(Collaboration::Reply { ask, by, answer })
+    }),
+    ("lapse", || collaborate(Collaboration::Lapse { ask: 1 })),
 ];
 
 /// The handoff goes from the analyst to the implementer, unless stated otherwise.
@@ -65,6 +96,8 @@ pub(super) fn stands() -> Vec<Stand> {
         stand("return", returned(), 4),
         stand("question", in_state(State::Clarification), 3),
         stand("gate", gated(), 2),
+        stand("approvers", approvers(), 3),
+        stand("permission", permitted(), 3),
         stand("escalation", escalated(), 3),
         stand("advisory", advised(), 3),
         stand("automatic", checked(), 3),
@@ -93,6 +126,74 @@ pub(super) fn batons() -> Vec<(&'static str, Tester)> {
 
 fn fence_of(tester: &Tester, no: u32) -> u32 {
     tester.run.handoff(HandoffNo(no)).map_or(0, |it| it.fence)
+}
+
+fn delegate_vote(no: u32) -> Command {
+    let (by, to) = (Principal::parse("grace").unwrap(), Principal::parse("ben").unwrap());
+    Command::DelegateVote(DelegateVote { gate: HandoffNo(no), by, to, comment: None })
+}
+
+fn ask_permission(no: u32, fence: u32) -> Command {
+    let (handoff, question) = (HandoffNo(no), words("May I delete it?"));
+    Command::AskPermission(AskPermission { handoff, fence, question })
+}
+
+fn record_usage(tester: &Tester, no: u32) -> Command {
+    let open = tester.run.handoff(HandoffNo(no));
+    let step = Place::Step(StepId::parse("implement").unwrap());
+    Command::RecordUsage(RecordUsage {
+        handoff: HandoffNo(no),
+        fence: open.map_or(1, |it| it.fence),
+        agent: open.map_or_else(|| agent("implementer"), |it| it.to.agent.clone()),
+        place: open.map_or(step, |it| it.to.place.clone()),
+        from: Place::Orchestrator,
+        executor: None,
+        usage: Usage { input_tokens: 1, ..Usage::default() },
+    })
+}
+
+fn claim_checks(no: u32) -> Command {
+    let can_run = vec![CheckName::parse("tests").unwrap()];
+    Command::ClaimChecks(ClaimChecks { handoff: HandoffNo(no), lease: LeaseTime::USUAL, can_run })
+}
+
+fn collaborate(it: Collaboration) -> Command {
+    Command::Collaborate(it)
+}
+
+fn decision() -> RecordDecision {
+    RecordDecision {
+        by: None,
+        principal: Principal::parse("grace").unwrap(),
+        text: DecisionText { decision: "SQLite".to_owned(), ..DecisionText::default() },
+        supersedes: None,
+        depends_on: Vec::new(),
+    }
+}
+
+fn context() -> SetContext {
+    SetContext {
+        key: ContextKey::parse("api").unwrap(),
+        expected: 0,
+        text: reason("one endpoint"),
+        by: None,
+        principal: Principal::parse("grace").unwrap(),
+    }
+}
+
+/// The gate before the review asks for two of three people; one has approved.
+fn approvers() -> Tester {
+    let mut tester = asked(2, &["grace", "ana", "carl"]);
+    tester.does(&answers_as("ana", Answer::Approve));
+    tester.wait(24 * 60);
+    tester
+}
+
+/// The program of the implementer asks for permission, and waits.
+fn permitted() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    tester.does(&ask_permission(2, 1));
+    tester
 }
 
 /// Three branches are under way; the second is offered.
@@ -191,8 +292,7 @@ pub(super) fn gate_on(tester: &mut Tester, kind: GateKind) {
         GateKind::Automatic => vec![CheckName::parse("lint").unwrap()],
         GateKind::Blocking | GateKind::Advisory => Vec::new(),
     };
-    let name = "Before the review".to_owned();
-    let gate = EdgeGate { kind, name, items: Vec::new(), options: Vec::new(), checks };
+    let gate = EdgeGate { checks, ..EdgeGate::plain(kind, "Before the review") };
     let step = tester.workflow.steps.iter_mut().find(|it| it.id.as_str() == "implement").unwrap();
     step.edges[0].gate = Some(gate);
 }

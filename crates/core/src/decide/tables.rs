@@ -14,7 +14,7 @@ fn every_command_on_a_handoff_in_every_state() {
     for Stand { name, tester, no } in stands() {
         table += &format!("{name}\n");
         for (command, make) in ON_HANDOFF {
-            table += &format!("  {command:<11}{}\n", cell(&tester, &make(&tester, no)));
+            table += &format!("  {command:<20}{}\n", cell(&tester, &make(&tester, no)));
         }
     }
     expect_file!["tables/on_handoff.txt"].assert_eq(&table);
@@ -26,7 +26,7 @@ fn every_command_on_a_run_wherever_the_baton_is() {
     for (name, tester) in batons() {
         table += &format!("{name}\n");
         for (command, make) in ON_RUN {
-            table += &format!("  {command:<11}{}\n", cell(&tester, &make()));
+            table += &format!("  {command:<20}{}\n", cell(&tester, &make()));
         }
     }
     expect_file!["tables/on_run.txt"].assert_eq(&table);

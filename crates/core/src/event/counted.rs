@@ -148,6 +148,7 @@ impl Run {
             | GateCause::NeedsReview
             | GateCause::Declared
             | GateCause::Confidence
+            | GateCause::Raised
             | GateCause::Escalation
             | GateCause::Questions
             | GateCause::LostLease

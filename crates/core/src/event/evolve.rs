@@ -18,7 +18,9 @@ use crate::workflow::Place;
 pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
     let is_no_move = matches!(
         event,
-        Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. }) | Event::Content(_)
+        Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. })
+            | Event::Gate(GateEvent::Reminded { .. })
+            | Event::Content(_)
     );
     if !is_no_move {
         run.moved_at = at;
@@ -44,7 +46,7 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Lease(LeaseEvent::Lost { handoff, .. } | LeaseEvent::Released { handoff, .. }) => {
             run.set_lease(*handoff, None);
         }
-        Event::Gate(event) => run.on_gate(event),
+        Event::Gate(event) => run.on_gate(event, at),
         Event::Evidence(EvidenceEvent::Recorded {
             handoff, check, verdict, fence, ran, ..
         }) => {
@@ -131,7 +133,7 @@ impl Run {
         }
     }
 
-    fn on_gate(&mut self, event: &GateEvent) {
+    fn on_gate(&mut self, event: &GateEvent, at: Timestamp) {
         match event {
             GateEvent::Opened { handoff, gate } => self.open_gate(*handoff, gate),
             GateEvent::Answered { handoff, answer, n_extra, resets, .. } => {
@@ -140,6 +142,9 @@ impl Run {
                 self.open_declared(*handoff, answer);
                 self.answer_decisions(*handoff);
             }
+            GateEvent::Approved { .. }
+            | GateEvent::Delegated { .. }
+            | GateEvent::Reminded { .. } => self.on_approval(event, at),
             GateEvent::Passed { edge, on, branch, .. } => {
                 if let Some(on) = *on {
                     let (from, to) = (edge.from.clone(), edge.to.clone());
@@ -167,6 +172,7 @@ impl Run {
     fn open(&mut self, created: &Created, at: Timestamp) {
         self.n_handoffs = created.handoff.0;
         self.record_shown(created);
+        self.record_author(created);
         let about = match created.kind {
             Kind::Question => created.follows,
             Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => None,

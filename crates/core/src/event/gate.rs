@@ -1,6 +1,7 @@
 //! Events of gates: a person is asked and answers, checks open one, and which gates count as passed.
 
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
+use crate::approval::PersonIdentity;
 use crate::content::ContentId;
 use crate::evidence::Evidence;
 use crate::gate::{Answer, Gate, GateEdge};
@@ -23,6 +24,25 @@ event_family! {
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             resets: Vec<StepId>,
         },
+        /// One of the approvals that the gate needs. `gate.answered` follows the last one.
+        "gate.approved" => Approved {
+            handoff: HandoffNo,
+            by: Principal,
+            /// The package that was approved.
+            package: Option<ContentId>,
+            comment: Option<ContentId>,
+            identity: PersonIdentity,
+        },
+        /// A person passes their vote on to another person.
+        "gate.delegated" => Delegated {
+            handoff: HandoffNo,
+            by: Principal,
+            to: Principal,
+            comment: Option<ContentId>,
+            identity: PersonIdentity,
+        },
+        /// The gate has waited for long: people are reminded of it, once.
+        "gate.reminded" => Reminded { handoff: HandoffNo },
         /// The checks of an automatic gate have all passed.
         "gate.passed" => Passed {
             edge: EdgeKey,
@@ -61,7 +81,11 @@ event_family! {
 impl EventFamily for GateEvent {
     fn handoff(&self) -> Option<HandoffNo> {
         match self {
-            Self::Opened { handoff, .. } | Self::Answered { handoff, .. } => Some(*handoff),
+            Self::Opened { handoff, .. }
+            | Self::Answered { handoff, .. }
+            | Self::Approved { handoff, .. }
+            | Self::Delegated { handoff, .. }
+            | Self::Reminded { handoff } => Some(*handoff),
             Self::Passed { .. }
             | Self::Waived { .. }
             | Self::Lost { .. }
@@ -74,15 +98,21 @@ impl EventFamily for GateEvent {
             Self::Opened { gate: Gate { reason, package, given, .. }, .. } => {
                 EventTexts { package: *package, given: *given, ..EventTexts::words(*reason) }
             }
-            Self::Answered { comment: words, .. } | Self::Waived { reason: words, .. } => {
-                EventTexts::words(*words)
+            Self::Approved { package, comment, .. } => {
+                EventTexts { package: *package, ..EventTexts::words(*comment) }
             }
-            Self::Passed { .. } | Self::Lost { .. } | Self::Carried { .. } => EventTexts::default(),
+            Self::Answered { comment: words, .. }
+            | Self::Delegated { comment: words, .. }
+            | Self::Waived { reason: words, .. } => EventTexts::words(*words),
+            Self::Passed { .. }
+            | Self::Lost { .. }
+            | Self::Carried { .. }
+            | Self::Reminded { .. } => EventTexts::default(),
         }
     }
 
     fn needs_notification(&self) -> bool {
-        matches!(self, Self::Opened { .. })
+        matches!(self, Self::Opened { .. } | Self::Delegated { .. } | Self::Reminded { .. })
     }
 
     fn sentence(&self, style: &dyn SentenceStyle) -> String {
@@ -94,6 +124,18 @@ impl EventFamily for GateEvent {
             Self::Answered { handoff, answer, by, .. } => {
                 let [by, handoff] = [style.principal(by), style.handoff(*handoff)];
                 format!("{by} answers {handoff}: {}", style.success(answer.name()))
+            }
+            Self::Approved { handoff, by, .. } => {
+                let [by, handoff] = [style.principal(by), style.handoff(*handoff)];
+                format!("{by} {} {handoff}", style.success("approves"))
+            }
+            Self::Delegated { handoff, by, to, .. } => {
+                let [by, to] = [style.principal(by), style.principal(to)];
+                format!("{by} passes the vote on {} to {to}", style.handoff(*handoff))
+            }
+            Self::Reminded { handoff } => {
+                let handoff = style.handoff(*handoff);
+                format!("{handoff} {}", style.warning("still waits for a person"))
             }
             Self::Passed { edge, evidence, .. } => {
                 let checks: Vec<&str> = evidence.iter().map(|it| it.check.as_str()).collect();
@@ -107,6 +149,13 @@ impl EventFamily for GateEvent {
             }
             Self::Carried { gates, .. } => format!("the run counts as past {}", listed(gates)),
         }
+    }
+}
+
+impl GateEvent {
+    /// The handoff of the gate, where the event is about one gate.
+    pub(super) fn about(&self) -> Option<HandoffNo> {
+        EventFamily::handoff(self)
     }
 }
 

@@ -78,6 +78,9 @@ pub struct Created {
     pub follows: Option<HandoffNo>,
     /// The person whose approval created this handoff.
     pub approved_by: Option<Principal>,
+    /// Who made the package, where it is new and a gate of the workflow asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Principal>,
     /// Broken rules of the edge's contract, as `rule path`.
     pub warnings: Vec<String>,
     /// How complete the package is, from 0 to 100, where it was looked at for this handoff.

@@ -2,6 +2,7 @@
 
 use super::dice::Dice;
 use super::{ScriptedMove, ScriptedOutcome, SimulatedWalk, Simulation, create};
+use crate::approval::GateApproval;
 use crate::canonical;
 use crate::command::{Command, Complete, GateAnswer, Record, Reject};
 use crate::contract::{Contract, Profile};
@@ -135,9 +136,19 @@ fn said(row: &Handoff, choice: AnswerKind, to: Option<AgentId>) -> Option<Drawn>
     let answer = choice.answer(to)?;
     let line = format!("human {}", answer.name());
     let comment = FreeText::parse("a person's word").ok();
-    let by = Principal::parse("a person").ok()?;
+    let by = answering(row)?;
     let given = GateAnswer { handoff: row.no, answer, by, comment, package: None };
     Some((Command::Answer(given), line))
+}
+
+/// A person whose answer the gate takes: one who has not approved yet.
+fn answering(row: &Handoff) -> Option<Principal> {
+    let asked = row.gate.as_ref().and_then(|it| it.approval.as_ref());
+    let named = asked.and_then(|it| it.open().next()).cloned();
+    named.or_else(|| match asked.map_or(0, GateApproval::n_given) {
+        0 => Principal::parse("a person").ok(),
+        n => Principal::parse(&format!("person {}", n + 1)).ok(),
+    })
 }
 
 /// The orchestrator offers a loose baton again, as an operator would.

@@ -59,12 +59,6 @@ fn asking(edge: &Edge, from: &str) -> EdgeGate {
     match edge.gate.clone() {
         Some(gate) if gate.kind == GateKind::Automatic => gate,
         Some(gate) => EdgeGate { kind: GateKind::Blocking, ..gate },
-        None => EdgeGate {
-            kind: GateKind::Blocking,
-            name: format!("{from} → {to}"),
-            items: Vec::new(),
-            options: Vec::new(),
-            checks: Vec::new(),
-        },
+        None => EdgeGate::plain(GateKind::Blocking, format!("{from} → {to}")),
     }
 }

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Delegate, Edge, EdgeGate, Place, RejectRule, Step, Target, Workflow};
+use crate::approval::Approvers;
 use crate::contract::{Contract, Profile};
 use crate::gate::GateKind;
 use crate::lint::{Facts, Settings};
-use crate::names::StepId;
+use crate::look_alike::is_same_person;
+use crate::names::{AgentId, Principal, StepId};
 use crate::outcome::Outcome;
+use crate::plural::{counted, counted_as};
 use crate::problem::Problem;
 use crate::skeleton::{self, PackageRules};
 
@@ -105,8 +108,11 @@ impl Workflow {
             problems.push(Problem::new(format!("{path}.back"), "back_to_end", message));
         }
         if edge.is_back {
-            let asking =
-                [("ask_in", !edge.ask_in.is_empty()), ("ask_below", edge.threshold.is_some())];
+            let asking = [
+                ("ask_in", !edge.ask_in.is_empty()),
+                ("ask_below", edge.threshold.is_some()),
+                ("raise", !edge.raise.is_empty()),
+            ];
             for (key, _) in asking.into_iter().filter(|(_, is_there)| *is_there) {
                 let message =
                     "a way back has no gate: a person is asked when it is taken too often";
@@ -116,7 +122,50 @@ impl Workflow {
         self.contract_problems(&format!("{path}.contract"), edge.contract.as_ref(), problems);
         check_problems(path, edge, problems);
         if let Some(gate) = &edge.gate {
-            gate_problems(&format!("{path}.gate"), edge, gate, problems);
+            let path = format!("{path}.gate");
+            gate_problems(&path, edge, gate, problems);
+            if let Some(approvers) = &gate.approvers {
+                let path = format!("{path}.approvers");
+                self.approver_problems(&path, edge, gate, approvers, problems);
+            }
+        }
+    }
+
+    fn approver_problems(
+        &self,
+        path: &str,
+        edge: &Edge,
+        gate: &EdgeGate,
+        approvers: &Approvers,
+        problems: &mut Vec<Problem>,
+    ) {
+        let Approvers { need, of, .. } = approvers;
+        if !of.is_empty() && *need as usize > of.len() {
+            let message = format!(
+                "asks for {}, and `of` names {}; name more people, or ask for fewer",
+                counted((*need).into(), "approval"),
+                counted_as(of.len() as u64, "person", "people")
+            );
+            problems.push(Problem::new(format!("{path}.need"), "too_few_approvers", message));
+        }
+        for (index, person) in of.iter().enumerate() {
+            let path = format!("{path}.of[{index}]");
+            let is_it = |it: &&Principal| is_same_person(it.as_str(), person.as_str());
+            if let Some(before) = of[..index].iter().find(is_it) {
+                let message = format!("`{person}` and `{before}` are one person; name each once");
+                problems.push(Problem::new(&path, "twice", message));
+            }
+            let is_agent = |it: &&AgentId| is_same_person(it.as_str(), person.as_str());
+            let mut agents = self.steps.iter().flat_map(|it| &it.agents);
+            if let Some(agent) = agents.find(is_agent) {
+                let message = format!("`{agent}` is an agent, and only a person approves");
+                problems.push(Problem::new(&path, "agent_approves", message));
+            }
+        }
+        if gate.kind == GateKind::Advisory && edge.raise.is_empty() && edge.ask_in.is_empty() {
+            let message = "an advisory gate needs no approvals: nothing waits for it; make it blocking, \
+                           or say with `raise` beside `gate` when it is";
+            problems.push(Problem::new(path, "useless_approvers", message));
         }
     }
 

@@ -60,6 +60,15 @@ pub(crate) enum Order {
         no: u32,
     },
     Answer(Answered),
+    /// A person lets another one approve in their place.
+    DelegateVote {
+        no: u32,
+        by: &'static str,
+        to: &'static str,
+    },
+    Remind {
+        no: u32,
+    },
     Clarify {
         no: u32,
         by: Option<&'static str>,
@@ -114,6 +123,7 @@ pub(crate) enum Says {
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
     pub(crate) no: u32,
+    pub(crate) by: &'static str,
     pub(crate) answer: Answer,
     pub(crate) has_words: bool,
     /// The person's own package, with its serial.
@@ -131,6 +141,8 @@ impl Order {
             | Order::TimeOut { no }
             | Order::MarkStale { no }
             | Order::Answer(Answered { no, .. })
+            | Order::DelegateVote { no, .. }
+            | Order::Remind { no }
             | Order::Clarify { no, .. }
             | Order::Reply { no, .. }
             | Order::Release { no, .. }
@@ -161,6 +173,8 @@ impl Order {
             | Order::TimeOut { .. }
             | Order::MarkStale { .. }
             | Order::Answer(_)
+            | Order::DelegateVote { .. }
+            | Order::Remind { .. }
             | Order::Record { .. }
             | Order::Wake { .. }
             | Order::Expire { .. }

@@ -13,11 +13,13 @@ use crate::random::{self, Temper};
 
 /// Every refusal that a command on a run can get, but those that need another engine, and
 /// `too_many_checks`, which needs patience.
-const REFUSALS: [&str; 38] = [
+const REFUSALS: [&str; 43] = [
     "accept_first",
     "already_accepted",
+    "already_approved",
     "already_open",
     "already_stale",
+    "bad_delegate",
     "behind_gate",
     "choose_receiver",
     "comment_required",
@@ -29,9 +31,11 @@ const REFUSALS: [&str; 38] = [
     "gate_open",
     "no_lease",
     "no_such_handoff",
+    "no_vote",
     "not_a_choice",
     "not_a_gate",
     "not_a_question",
+    "not_an_approver",
     "not_an_edge",
     "not_due",
     "not_held_back",
@@ -43,6 +47,7 @@ const REFUSALS: [&str; 38] = [
     "not_yet",
     "not_yours",
     "nothing_to_skip",
+    "own_work",
     "package_required",
     "paused",
     "question_open",
@@ -54,7 +59,7 @@ const REFUSALS: [&str; 38] = [
     "wrong_state",
 ];
 
-const CAUSES: [&str; 14] = [
+const CAUSES: [&str; 15] = [
     "blocked",
     "checks",
     "declared",
@@ -67,12 +72,13 @@ const CAUSES: [&str; 14] = [
     "needs_clarification",
     "needs_review",
     "questions",
+    "releases",
     "rounds",
     "same_findings",
 ];
 
 /// What has to be seen to happen, and not only to be refused.
-const SCENES: [&str; 21] = [
+const SCENES: [&str; 23] = [
     "a caller goes on instead of taking the return",
     "a caller rejects with a person asked inside",
     "a caller rejects with work inside",
@@ -84,6 +90,7 @@ const SCENES: [&str; 21] = [
     "a lost question is asked of a person",
     "a part expires",
     "a person answers after asking",
+    "a person approves, and is not the last",
     "a person asks at a gate",
     "a person has the last word on a question",
     "a person writes something else",
@@ -94,6 +101,7 @@ const SCENES: [&str; 21] = [
     "somebody objects before it is taken",
     "somebody objects to what is held",
     "somebody objects to what is delegated",
+    "work accepted as it is comes to its approvers",
 ];
 
 /// Where a play has been.
@@ -181,7 +189,9 @@ fn scene(act: &Act, before: &Run, after: &Run) -> Option<&'static str> {
         What::On(order) => {
             let named = order.no().map(|it| before.row(it));
             match (order, named) {
-                (Order::Answer(answered), Some(named)) => answer_scene(answered, before, named),
+                (Order::Answer(answered), Some(named)) => {
+                    answer_scene(answered, before, after, named)
+                }
                 (order, Some(named)) => handoff_scene(order, before, after, named),
                 (_, None) => None,
             }
@@ -238,7 +248,10 @@ fn handoff_scene(
                 "a lost question is asked of a person"
             }
         }
-        Order::Accept { .. }
+        // Too rare for a play of this length: the walks along gates pass votes on, the sweeps remind.
+        Order::DelegateVote { .. }
+        | Order::Remind { .. }
+        | Order::Accept { .. }
         | Order::Reject { .. }
         | Order::Cancel { .. }
         | Order::TimeOut { .. }
@@ -270,13 +283,23 @@ fn work_scene(before: &Run, after: &Run, from: &Handoff) -> Option<&'static str>
     (is_new && is_past).then_some("checks pass before the gate")
 }
 
-fn answer_scene(answered: &Answered, before: &Run, named: &Handoff) -> Option<&'static str> {
+fn answer_scene(
+    answered: &Answered,
+    before: &Run,
+    after: &Run,
+    named: &Handoff,
+) -> Option<&'static str> {
+    let is_open = after.row(named.no).state != State::Ended;
     let beside = named.gate.as_ref().and_then(|it| it.beside).map(|it| before.row(it).state);
     Some(match (&answered.answer, beside) {
         (Answer::Reject, Some(State::Pending)) => "somebody objects before it is taken",
         (Answer::Reject, Some(State::Accepted)) => "somebody objects to what is held",
         (Answer::Reject, Some(State::Parked)) => "somebody objects to what is delegated",
         (Answer::Question, _) => "a person asks at a gate",
+        (Answer::Approve, _) if is_open => "a person approves, and is not the last",
+        (Answer::Accept, _) if matches!(after.baton, Baton::Asked(_)) => {
+            "work accepted as it is comes to its approvers"
+        }
         (Answer::Modify, _) => "a person writes something else",
         (Answer::Reply, _) if named.kind == Kind::Question => {
             "a person has the last word on a question"

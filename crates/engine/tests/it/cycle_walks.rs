@@ -326,6 +326,7 @@ fn ground<'a>(
         workflow,
         agents,
         now,
+        caller: None,
         fresh,
         lint: &LINT,
         visited: None,

@@ -86,10 +86,23 @@ pub(crate) struct Edge {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EdgeGate {
     Blocking,
+    /// As many of these people as it says.
+    Approved(&'static Approvers),
     Advisory,
     /// All of these checks, or a person.
     Automatic(&'static [&'static str]),
 }
+
+#[derive(Debug)]
+pub(crate) struct Approvers {
+    pub(crate) need: usize,
+    pub(crate) of: &'static [&'static str],
+    /// In seconds.
+    pub(crate) remind_after: i64,
+}
+
+/// The people in the plays; two of them spell their name alike.
+pub(crate) const PEOPLE: [&str; 7] = ["grace", "ada", "bob", "cyd", "dot", "Bob", "eve"];
 
 /// What an edge asks for, as far as the [`Parcel`]s can tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use baton_core::agent::Agent;
-use baton_core::command::Command;
+use baton_core::approval::GateApproval;
+use baton_core::command::{Command, GateAnswer};
 use baton_core::decide::{self, Decision, DecisionContext, First, RunStart};
 use baton_core::event::Event;
 use baton_core::gate::{Answer, GateEdge, GateKind};
@@ -30,7 +31,7 @@ use self::moves::Move;
 use crate::world::BEGINNING;
 
 const N_WALKS: u64 = 10_000;
-const N_MOVES: usize = 40;
+const N_MOVES: usize = 44;
 
 /// Which gates stay shut in a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,8 @@ struct Met {
     n_passed_by_checks: u64,
     n_completed: u64,
     n_joined: u64,
+    n_approved: u64,
+    n_votes_passed_on: u64,
 }
 
 struct Walk<'a> {
@@ -60,6 +63,8 @@ struct Walk<'a> {
     workflow: &'a Workflow,
     agents: &'a Agents,
     clock: FixedClock,
+    /// Who makes every package.
+    caller: Principal,
     /// Those that only a runner decides.
     checks: Vec<CheckName>,
     shut: Shut,
@@ -98,6 +103,8 @@ fn walk(seeds: Range<u64>) {
     assert!(met.n_passed_by_checks > each / 10, "{met:?}");
     assert!(met.n_completed > each / 10, "{met:?}");
     assert!(met.n_joined > each / 10, "{met:?}");
+    assert!(met.n_approved > each / 10, "{met:?}");
+    assert!(met.n_votes_passed_on > each / 100, "{met:?}");
 }
 
 impl<'a> Walk<'a> {
@@ -121,6 +128,7 @@ impl<'a> Walk<'a> {
             workflow,
             agents,
             clock: FixedClock::at(BEGINNING),
+            caller: Principal::parse(moves::AUTHOR).unwrap(),
             shut,
             allowed,
             run: None,
@@ -169,6 +177,8 @@ impl<'a> Walk<'a> {
         for event in &decision.events {
             match event.name() {
                 "gate.opened" => met.n_gates_opened += 1,
+                "gate.approved" => met.n_approved += 1,
+                "gate.delegated" => met.n_votes_passed_on += 1,
                 "gate.lost" => met.n_gates_lost += 1,
                 "gate.passed" => met.n_passed_by_checks += 1,
                 "checks.requested" => met.n_checked += 1,
@@ -217,6 +227,7 @@ impl<'a> Walk<'a> {
             workflow: self.workflow,
             agents: self.agents,
             now: self.clock.now(),
+            caller: Some(&self.caller),
             fresh: self.clock.as_fresh(),
             lint: &LINT,
             visited: None,
@@ -240,7 +251,8 @@ impl<'a> Walk<'a> {
                     let is_harmless = matches!(given.answer, Answer::Reject | Answer::Question);
                     let is_advice = gate.kind == GateKind::Advisory;
                     let is_open = gate.edge.as_ref().is_some_and(|it| !self.shut.holds(it));
-                    !(is_advice || is_open || is_harmless && gate.edge.is_some())
+                    let is_vain = gate.approval.as_ref().is_some_and(|it| is_vain(it, given));
+                    !(is_advice || is_open || is_harmless && gate.edge.is_some() || is_vain)
                 }
                 None => false,
             },
@@ -255,6 +267,8 @@ impl<'a> Walk<'a> {
             | Command::Cancel { .. }
             | Command::TimeOut { .. }
             | Command::MarkStale { .. }
+            | Command::DelegateVote(_)
+            | Command::Remind { .. }
             | Command::CleanUp { .. }
             | Command::Clarify(_)
             | Command::Reply(_)
@@ -290,6 +304,13 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether an approval must not open the gate: others are missing, the person made the package, or has
+/// approved before.
+fn is_vain(asked: &GateApproval, given: &GateAnswer) -> bool {
+    let is_counted = !asked.is_author(&given.by) && asked.approved_as(&given.by).is_none();
+    given.answer == Answer::Approve && (!is_counted || asked.n_given() + 1 < asked.need)
 }
 
 impl Shut {

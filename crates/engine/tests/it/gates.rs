@@ -57,6 +57,7 @@ fn decides(run: &Run, command: &Command) -> Result<Decision, Refusal> {
         workflow: &workflow,
         agents: &agents,
         now: clock.now(),
+        caller: None,
         fresh: clock.as_fresh(),
         lint: &lint,
         visited: None,

@@ -9,6 +9,7 @@
 
 mod along;
 mod answers;
+mod approvals;
 mod clock;
 mod control;
 mod counts;
@@ -27,6 +28,7 @@ use std::collections::BTreeMap;
 use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
+use self::approvals::Approval;
 use self::counts::Count;
 pub(crate) use self::gates::Cause;
 use self::reject::Rounds;
@@ -61,6 +63,7 @@ pub(crate) struct Swept {
     pub(crate) n_woken: u32,
     pub(crate) n_stale: u32,
     pub(crate) n_expired: u32,
+    pub(crate) n_reminded: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -127,6 +130,7 @@ pub(crate) struct Handoff {
     /// Since when it waits for its receiver.
     waits_since: i64,
     accepted_at: i64,
+    created_at: i64,
     pub(crate) is_stale: bool,
     /// In seconds.
     pub(crate) lease: Option<u32>,
@@ -202,6 +206,10 @@ pub(crate) struct Gate {
     /// The handoff that there were too many questions about.
     about: Option<u32>,
     evidence: Evidence,
+    approval: Option<Approval>,
+    /// In seconds after it was opened.
+    remind_after: i64,
+    is_reminded: bool,
 }
 
 /// How much a gate stops.
@@ -372,6 +380,8 @@ impl Model {
             for Handoff { no, .. } in self.open_in(story) {
                 if self.on_run(story, |run| run.expire(no)).is_ok() {
                     self.swept.n_expired += 1;
+                } else if self.on_run(story, |run| run.remind(no)).is_ok() {
+                    self.swept.n_reminded += 1;
                 } else if self.on_run(story, |run| run.mark_stale(no)).is_ok() {
                     self.swept.n_stale += 1;
                 }
@@ -468,6 +478,8 @@ impl Run {
             Order::TimeOut { no } => self.time_out(*no),
             Order::MarkStale { no } => self.mark_stale(*no),
             Order::Answer(answered) => self.answer(answered),
+            Order::DelegateVote { no, by, to } => self.delegate_vote(*no, by, to),
+            Order::Remind { no } => self.remind(*no),
             Order::Clarify { no, by, fence } => self.clarify(*no, *by, *fence),
             Order::Reply { no, by, fence } => self.reply(*no, *by, *fence),
             Order::Release { no, by, fence } => self.release(*no, *by, *fence),

@@ -47,6 +47,7 @@ impl World {
                     n_woken: swept.ticked.n_woken,
                     n_stale: swept.n_stale,
                     n_expired: swept.n_expired,
+                    n_reminded: swept.n_reminded,
                 }));
             }
             What::Start { to } => {

@@ -203,3 +203,24 @@ async fn an_answer_can_be_asked_for_again_for_a_day() {
         assert_eq!(error.code(), "already_open");
     }
 }
+
+#[tokio::test]
+async fn people_are_reminded_of_a_gate_once_and_it_is_in_the_outbox() {
+    let gated = "name: small\nstart: work\nsteps:\n  work:\n    agent: painter\n    on: { success: { to: \
+                 complete, gate: { type: blocking, remind_after: 4h } } }\n";
+    for backend in Backend::ALL {
+        let world = backend.world_with(catalog_of(&[gated], Some("small"))).await;
+        world.starts("s-1").await.unwrap();
+        world.on("s-1", accept(1)).await.unwrap();
+        world.on("s-1", complete(1, Ended::Success, "{}")).await.unwrap();
+        world.clock.advance(MINUTE * 239);
+        assert_eq!(world.engine.sweep().await.unwrap().n_reminded, 0);
+        world.clock.advance(MINUTE);
+        assert_eq!(world.engine.sweep().await.unwrap().n_reminded, 1);
+        world.clock.advance(MINUTE * 24 * 60);
+        assert_eq!(world.engine.sweep().await.unwrap().n_reminded, 0);
+        let run = world.store.run(&RunRef::LatestOf(key("s-1"))).await.unwrap().unwrap().run;
+        assert!(run.gate().unwrap().1.reminded_at.is_some());
+        world.is_sound().await;
+    }
+}

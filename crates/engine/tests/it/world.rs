@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use baton_core::agent::Agent;
 use baton_core::command::{
-    Accept, AskPermission, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime,
-    LoseLease, Record, RecordUsage, Reject, Release, Reply, ReportChecks,
+    Accept, AskPermission, ClaimChecks, Clarify, Command, Complete, Create, DelegateVote,
+    GateAnswer, LeaseTime, LoseLease, Record, RecordUsage, Reject, Release, Reply, ReportChecks,
 };
 use baton_core::contract::Profile;
 use baton_core::gate::Answer;
@@ -291,6 +291,8 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::ReportChecks(ReportChecks { handoff, .. })
         | Command::AskPermission(AskPermission { handoff, .. })
         | Command::WithdrawPermission { gate: handoff }
+        | Command::DelegateVote(DelegateVote { gate: handoff, .. })
+        | Command::Remind { gate: handoff }
         | Command::MarkStale { handoff } => Some(*handoff),
         Command::Create(_)
         | Command::CleanUp { .. }

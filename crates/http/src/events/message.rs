@@ -343,6 +343,7 @@ mod tests {
             attempt: 1,
             follows: None,
             approved_by: None,
+            author: None,
             warnings: vec!["missing context".to_owned(); 100],
             score: Some(100),
             brings: None,
@@ -456,6 +457,10 @@ mod tests {
             warnings: Vec::new(),
             limit: Some(ReachedLimit { n: u32::MAX, most: u32::MAX }),
             budget: None,
+            approval: None,
+            is_raised: false,
+            remind_at: None,
+            reminded_at: None,
         };
         Event::Gate(GateEvent::Opened { handoff: HandoffNo(1), gate })
     }

@@ -104,7 +104,11 @@ impl Form {
 
     fn body(&self, item: &InboxItem, choice: &InboxChoice) -> String {
         ascii_json(&match self.target {
-            AnswerTarget::Handoff(_) => json!({ "answer": choice.name }),
+            // The answer is about the package that this page shows.
+            AnswerTarget::Handoff(_) => match item.asked.content_hash {
+                Some(hash) => json!({ "answer": choice.name, "contentHash": hash.to_string() }),
+                None => json!({ "answer": choice.name }),
+            },
             AnswerTarget::LooseRun(_) if choice.name == "start" => {
                 json!({ "story": item.run.run.story.as_str() })
             }

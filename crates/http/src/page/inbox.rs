@@ -98,6 +98,14 @@ fn ask(html: &mut Html, asked_person: &AskedPerson) {
         html.raw("<p class=\"damaged\">").words(&asked.damaged.join(", ")).raw(": <em>");
         html.words(DAMAGED_TEXT).raw("</em></p>");
     }
+    if let Some(gate) = item.gate() {
+        if let Some(approval) = &gate.approval {
+            html.raw("<p class=\"approvals\">").words(&approval.progress()).raw("</p>");
+        }
+        if let Some(at) = gate.reminded_at {
+            html.raw("<p class=\"meta\">A reminder was sent ").time(at).raw("</p>");
+        }
+    }
     list(html, "look", &asked.items);
     list(html, "blockers", &asked.blockers);
     checks(html, item);

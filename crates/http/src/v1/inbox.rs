@@ -13,6 +13,7 @@ use baton_engine::EngineError;
 use baton_views::{InboxItem, SaidPart, SenderWords, Waits};
 
 use super::answer::{ApiResponse, PageQuery, after, limit};
+use super::approvals::{check_content, shown_gate};
 use super::handoffs::commands::on_handoff;
 use super::handoffs::detail::observed;
 use super::handoffs::document::rows;
@@ -65,6 +66,14 @@ async fn inbox_item(app: &RequestScope, item: InboxItem) -> Result<InboxItemDocu
         Waits::Loose { .. } => ("loose", None),
     };
     let row = item.trail.iter().find(|it| Some(it.no) == no);
+    let gate = item.gate();
+    let (approvals, content_hash) = match gate {
+        Some(gate) => {
+            let shown = shown_gate(app, item.run.run.id, gate).await?;
+            (shown.approvals, shown.content_hash)
+        }
+        None => (None, None),
+    };
     Ok(InboxItemDocument {
         run: run_document(app, &item.run).await?,
         handoff: no.map(HandoffNo::label),
@@ -80,6 +89,9 @@ async fn inbox_item(app: &RequestScope, item: InboxItem) -> Result<InboxItemDocu
         damaged: asked.damaged.iter().map(|it| (*it).to_owned()).collect(),
         checks: asked.checks.iter().map(ToString::to_string).collect(),
         evidence: asked.evidence.iter().map(observed).collect(),
+        approvals,
+        content_hash,
+        reminded_at: gate.and_then(|it| it.reminded_at),
         sender: asked.sender.iter().map(sender).collect(),
         choices: choices.collect(),
         history: history(&item),
@@ -140,6 +152,9 @@ pub(super) async fn answer(
     let comment = asked.comment.as_deref().map(FreeText::parse).transpose()?;
     let package =
         asked.package.as_deref().map(|it| body::package_or_document(Some(it))).transpose()?;
+    if let Some(expected) = &asked.content_hash {
+        check_content(&app, &name, write.query.run.as_deref(), expected).await?;
+    }
     let by = write.caller.principal().clone();
     let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
     on_handoff(&app, &name, &write, command).await

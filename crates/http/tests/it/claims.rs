@@ -326,7 +326,7 @@ async fn usage_is_reported_with_the_token_and_counts_for_the_budget() {
     world.post_as(&held, "/api/handoffs", &on).await.is(200);
     let run = world.get("/api/v1/runs/s1").await.is(200);
     assert_eq!(run["currentAgent"], "human", "{run}");
-    let inbox = world.get("/api/v1/inbox?run=s1").await.is(200).to_string();
+    let inbox = world.get("/api/v1/inbox").await.is(200).to_string();
     assert!(inbox.contains("The run has used 1050 tokens; its budget is 1000 tokens"), "{inbox}");
 }
 

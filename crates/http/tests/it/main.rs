@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod all_workflows;
 #[cfg(test)]
+mod approvals;
+#[cfg(test)]
 mod archive;
 #[cfg(test)]
 mod attribution;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use baton_core::names::AgentId;
-use baton_core::run::{Ended, HandoffState};
+use baton_core::run::{Baton, Ended, HandoffState, Run, RunStatus, Wait};
 use jiff::Timestamp;
 
-use baton_store::{AgentStatistics, HandoffRow, Statistics};
+use baton_store::{AgentStatistics, HandoffRow, OpenRunCounts, Statistics};
 
 const COMPLETED: HandoffState = HandoffState::Ended(Ended::Completed);
 const REJECTED: HandoffState = HandoffState::Ended(Ended::Rejected);
@@ -49,4 +49,20 @@ fn mean_ms(spans: impl Iterator<Item = (Timestamp, Timestamp)>) -> Option<u64> {
     let n = i128::try_from(ns.len()).ok().filter(|it| *it > 0)?;
     let mean_ms = ns.iter().sum::<i128>() / n / 1_000_000;
     Some(u64::try_from(mean_ms).unwrap_or(0))
+}
+
+/// Counts one more run, if it is open.
+pub fn count_run(counts: &mut OpenRunCounts, run: &Run) {
+    match run.status {
+        RunStatus::Open => counts.n_open += 1,
+        RunStatus::Paused => counts.n_paused += 1,
+        RunStatus::Completed | RunStatus::Cancelled => return,
+    }
+    match run.baton() {
+        Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => counts.n_offered += 1,
+        Baton::Held { .. } | Baton::Parked { on: Wait::Checks, .. } => counts.n_held += 1,
+        Baton::Parked { on: Wait::Person, .. } => counts.n_waiting += 1,
+        Baton::Loose { .. } => counts.n_loose += 1,
+        Baton::Done => {}
+    }
 }

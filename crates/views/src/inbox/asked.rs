@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
-use baton_core::content::ContentId;
+use baton_core::content::{ContentId, ContentKind};
 use baton_core::decide::BACK_AT_ORCHESTRATOR;
 use baton_core::event::{Event, EvidenceEvent};
 use baton_core::evidence::{CheckRun, Evidence, Verdict};
 use baton_core::gate::{Gate, GateCause, GateKind};
+use baton_core::hash::Hash;
 use baton_core::names::{AgentId, CheckName};
 use baton_core::run::RunId;
 use baton_engine::{EngineError, Texts, stored};
@@ -38,6 +39,8 @@ pub struct GateQuestion {
     /// The checks that an automatic gate requires.
     pub checks: Vec<CheckName>,
     pub evidence: Vec<ObservedEvidence>,
+    /// The hash of the gate's package.
+    pub content_hash: Option<Hash>,
     /// What the packages in question say, each under its sender's name.
     pub sender: Vec<SenderWords>,
 }
@@ -141,6 +144,7 @@ impl Views<'_> {
             blockers: blockers.filter_map(|it| text_of(&texts, Some(it))).collect(),
             checks: declared.map(|it| it.checks.clone()).unwrap_or_default(),
             evidence: evidence.collect(),
+            content_hash: gate.package.and_then(|it| package_hash(&texts, it)),
             sender: said(&texts, &sent, trail),
         })
     }
@@ -195,6 +199,13 @@ impl Views<'_> {
     }
 }
 
+fn package_hash(texts: &Texts, package: ContentId) -> Option<Hash> {
+    match texts.content(package)?.kind {
+        ContentKind::Package { hash, .. } => Some(hash),
+        ContentKind::Words => None,
+    }
+}
+
 /// What the answers to a gate mean that no workflow declares.
 fn meanings(gate: &Gate) -> Vec<(String, String)> {
     let meanings: &[(&str, &str)] = match gate.cause == GateCause::Permission {
@@ -210,7 +221,8 @@ fn meanings(gate: &Gate) -> Vec<(String, String)> {
 
 /// Who speaks in the reason of a gate; none where it is Baton's own sentence.
 fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
-    let is_own = (gate.kind == GateKind::Advisory && gate.cause != GateCause::Permission)
+    let is_own = gate.is_raised
+        || (gate.kind == GateKind::Advisory && gate.cause != GateCause::Permission)
         || matches!(gate.cause, GateCause::Checks | GateCause::NoProgress | GateCause::Confidence)
         || words == gate.cause.sentence()
         || words == gate.sentence();

@@ -96,6 +96,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         | GateCause::Checks
         | GateCause::NoProgress
         | GateCause::Confidence
+        | GateCause::Raised
         | GateCause::Escalation => sent(gate.package, asker).into_iter().collect(),
     }
 }

@@ -31,6 +31,14 @@ fn how_it_ended(row: &HandoffRow) -> Option<String> {
 }
 
 impl InboxItem {
+    /// The gate that asks, where one does.
+    pub fn gate(&self) -> Option<&Gate> {
+        match &self.why {
+            Waits::Gate { handoff, .. } => super::gate_of(&self.run.run, *handoff),
+            Waits::Question { .. } | Waits::Loose { .. } => None,
+        }
+    }
+
     pub fn sentence(&self) -> String {
         match &self.why {
             Waits::Gate { kind: GateKind::Advisory, .. } => {
@@ -125,6 +133,9 @@ impl InboxItem {
             }
             Then::Asked { question, of } => format!("{question} asks {of}; you decide after that"),
             Then::Parked { handoff } => format!("a person is asked again with {handoff}"),
+            Then::Approved { n_given, need } => {
+                format!("{n_given} of {need} approvals; the work waits for the others")
+            }
             Then::Unchanged => "the work goes on as it does".to_owned(),
             Then::Loose { at } => format!("the baton lies loose at {at}"),
             Then::Ended(status) => format!("the run is {}", status.name()),

@@ -3,7 +3,7 @@ use baton_core::outcome::Outcome;
 
 use super::*;
 use crate::located::yaml;
-use crate::workflow_file::{self, contracts, delegates, edges, gates, routing, steps};
+use crate::workflow_file::{self, approvers, contracts, delegates, edges, gates, routing, steps};
 use crate::{agent_file, builtin, json, project_file};
 
 fn document(name: &str) -> Node {
@@ -35,6 +35,11 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("workflow", "$defs.edge", edges::KEYS.to_vec()),
         ("workflow", "$defs.join", edges::JOIN_KEYS.to_vec()),
         ("workflow", "$defs.threshold", edges::THRESHOLD_KEYS.to_vec()),
+        ("workflow", "$defs.raise", approvers::RAISE_KEYS.to_vec()),
+        ("workflow", "$defs.raise_over", approvers::OVER_KEYS.to_vec()),
+        ("workflow", "$defs.raise_any_of", approvers::ANY_OF_KEYS.to_vec()),
+        ("workflow", "$defs.raise_stated", approvers::STATED_KEYS.to_vec()),
+        ("workflow", "$defs.approvers", approvers::KEYS.to_vec()),
         ("workflow", "$defs.gate", gates::KEYS.to_vec()),
         ("workflow", "$defs.options", gates::OPTION_KEYS.to_vec()),
         ("workflow", "$defs.contract", contracts::KEYS.to_vec()),

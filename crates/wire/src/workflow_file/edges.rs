@@ -5,7 +5,7 @@ use baton_core::names::{AgentId, NameError, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{ApprovalThreshold, Edge, FanOut, JoinNeed, Mode, Target};
 
-use super::{PROFILES, count, gates, score};
+use super::{PROFILES, approvers, count, gates, score};
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 use crate::located::LocatedValue;
@@ -24,6 +24,7 @@ pub(crate) const KEYS: &[&str] = &[
     "checks",
     "ask_in",
     "ask_below",
+    "raise",
 ];
 pub(crate) const JOIN_KEYS: &[&str] = &["at", "need"];
 /// Beside a number.
@@ -109,6 +110,8 @@ fn edge(
     let ask_in = ask_in.map(|it| ask_in_modes(&it, problems)).unwrap_or_default();
     let threshold = fields.get("ask_below").filter(|_| known.contains(&"ask_below"));
     let threshold = threshold.and_then(|it| ask_below(&it, problems));
+    let raise = fields.get("raise").filter(|_| known.contains(&"raise"));
+    let raise = raise.map(|it| approvers::raise(&it, problems)).unwrap_or_default();
     Some(Edge {
         fan_out,
         is_back,
@@ -121,6 +124,7 @@ fn edge(
         checks,
         ask_in,
         threshold,
+        raise,
         ..Edge::plain(on, to?)
     })
 }
@@ -204,7 +208,7 @@ fn ask_below(field: &FieldAt<'_>, problems: &mut Problems) -> Option<ApprovalThr
     Some(ApprovalThreshold { field, below: below? })
 }
 
-fn number(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Number> {
+pub(super) fn number(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Number> {
     let text = field.scalar(problems)?;
     let number = Number::parse(text.trim());
     if number.is_none() {

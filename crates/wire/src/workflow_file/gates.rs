@@ -5,11 +5,13 @@ use baton_core::gate::GateKind;
 use baton_core::names::CheckName;
 use baton_core::workflow::EdgeGate;
 
+use super::approvers::approvers;
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 use crate::located::LocatedValue;
 
-pub(crate) const KEYS: &[&str] = &["type", "name", "items", "options", "checks"];
+pub(crate) const KEYS: &[&str] =
+    &["type", "name", "items", "options", "checks", "approvers", "remind_after"];
 /// The answers of a declared gate, except ending the run.
 pub(crate) const OPTION_KEYS: &[&str] = &["approve", "reject", "question", "modify"];
 /// Each kind has one name; two have a common alias.
@@ -29,8 +31,7 @@ const MOST_ITEMS: usize = 50;
 pub(super) fn gate(name: String, field: &FieldAt<'_>, problems: &mut Problems) -> Option<EdgeGate> {
     if field.node.scalar_text().is_some() {
         let kind = field.choice(KINDS, problems)?;
-        let (items, options, checks) = (Vec::new(), Vec::new(), Vec::new());
-        return Some(EdgeGate { kind, name, items, options, checks });
+        return Some(EdgeGate::plain(kind, name));
     }
     let fields = Fields::open(field, KEYS, problems)?;
     let kind = fields.required("type", problems).and_then(|it| it.choice(KINDS, problems));
@@ -41,7 +42,21 @@ pub(super) fn gate(name: String, field: &FieldAt<'_>, problems: &mut Problems) -
         Some(it) => checks(&it, problems)?,
         None => Vec::new(),
     };
-    Some(EdgeGate { kind: kind?, name: own_name.unwrap_or(name), items, options, checks })
+    let approvers = match fields.get("approvers") {
+        Some(it) => approvers(&it, problems).map(Some),
+        None => Some(None),
+    };
+    let remind_after = fields.get("remind_after").and_then(|it| it.duration(problems));
+    let name = own_name.unwrap_or(name);
+    Some(EdgeGate {
+        kind: kind?,
+        name,
+        items,
+        options,
+        checks,
+        approvers: approvers?,
+        remind_after,
+    })
 }
 
 fn items(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<String> {

@@ -14,11 +14,12 @@ use proptest::prelude::*;
 use super::*;
 
 mod agents;
+mod approvers;
 mod asked;
 mod branches;
 mod ways;
 
-use asked::{full_routing, threshold};
+use asked::{full_edge, full_routing, threshold, words};
 
 #[track_caller]
 fn check_bad(text: &str, expected: &Expect) {
@@ -36,7 +37,7 @@ fn agent(name: &str) -> AgentId {
 
 /// As one word declares it.
 fn gate(kind: GateKind, name: &str) -> EdgeGate {
-    EdgeGate { kind, name: name.to_owned(), items: vec![], options: vec![], checks: vec![] }
+    EdgeGate::plain(kind, name)
 }
 
 fn rule(field: &str, check: Check) -> ContractRule {
@@ -137,6 +138,9 @@ steps:
             items: [Does it hold?, 2]
             options: { modify: Change it, approve: Let it go }
             checks: [lint, unit-tests]
+            approvers: { need: 2, of: [ana, Ben B., carl], author_may_approve: true }
+            remind_after: 4h
+          raise: { cost: 500, days: { over: 2.5, field: plan.days }, risk: [high, critical], breaking_change: true, security: false, migration: { field: schema } }
       skipped: { to: check, ask_in: supervised, ask_below: { field: sure.of, value: 2 } }
   check:
     agent: c
@@ -157,15 +161,6 @@ contracts:
       - { field: d, none_of: [false], about: why, when: { field: e, is: merged } }
 ";
 
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|it| (*it).to_owned()).collect()
-}
-
-/// An edge with a contract.
-fn full_edge(on: Outcome, to: Target, profile: Option<Profile>, rounds: Option<u32>) -> Edge {
-    Edge { contract: Some("in".to_owned()), profile, rounds, ..Edge::plain(on, to) }
-}
-
 /// What `FULL` says about its first step.
 fn full_work() -> Step {
     let budget = Budget::parse("30m").unwrap();
@@ -177,6 +172,8 @@ fn full_work() -> Step {
         items: words(&["Does it hold?", "2"]),
         options: options.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec(),
         checks: ["lint", "unit-tests"].map(|it| CheckName::parse(it).unwrap()).to_vec(),
+        approvers: Some(asked::approvers(2, &["ana", "Ben B.", "carl"], true)),
+        remind_after: Some(SignedDuration::from_hours(4)),
     };
     let in_contract = Some("in".to_owned());
     Step {
@@ -204,7 +201,11 @@ fn full_work() -> Step {
                 threshold: Some(threshold("confidence", "0.70")),
                 ..Edge::plain(Outcome::Success, Target::Step(step_id("check")))
             },
-            Edge { gate: Some(ready), ..full_edge(Outcome::Success, Target::Complete, None, None) },
+            Edge {
+                gate: Some(ready),
+                raise: asked::full_raise(),
+                ..full_edge(Outcome::Success, Target::Complete, None, None)
+            },
             Edge {
                 ask_in: vec![Mode::Supervised],
                 threshold: Some(threshold("sure.of", "2")),

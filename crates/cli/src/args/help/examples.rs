@@ -182,6 +182,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("prompt", &["baton prompt 7", "baton prompt shop:12 --face block > prompt.md"]),
     ("inbox", &["baton inbox"]),
     ("approve", &["baton approve 9", "baton approve shop:12 --comment \"go ahead\""]),
+    ("delegate", &["baton delegate 9 --to ben --comment \"I am away this week\""]),
     ("reject", &["baton reject 9 --comment \"the estimate is missing\""]),
     ("modify", &["baton modify 9 --payload @package.json --comment \"smaller scope\""]),
     (

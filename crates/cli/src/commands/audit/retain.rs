@@ -1,14 +1,11 @@
 //! `baton audit retain`: drops old messages of finished runs, as the project's file says.
 
-use baton_api::RetentionResult;
+use baton_api::{Nothing, RetentionResult};
 
 use crate::api::{Api, Ask};
 use crate::args::WriteArgs;
 use crate::failure::Failure;
 use crate::show::{self, OutputFormat};
-
-#[derive(serde::Serialize)]
-struct Nothing {}
 
 pub(super) async fn run(api: &Api, write: &WriteArgs) -> Result<(), Failure> {
     let ask = Ask::post(["audit", "retention"], &Nothing {}).writing(write);

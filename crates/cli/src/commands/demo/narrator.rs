@@ -82,6 +82,9 @@ impl Narrator {
                 let said = format!("{}{}", answer.kind().name(), show::visible(&words));
                 self.line(at, &person(by.as_str()), &show::good(&said));
             }
+            Event::Gate(GateEvent::Approved { by, .. }) => {
+                self.line(at, &person(by.as_str()), &show::good("approves"));
+            }
             Event::Gate(GateEvent::Passed { evidence, .. }) => {
                 let checks: Vec<&str> = evidence.iter().map(|it| it.check.as_str()).collect();
                 let said = format!("{} passed: the gate opens by itself", checks.join(", "));
@@ -95,6 +98,8 @@ impl Narrator {
             }
             Event::Gate(
                 GateEvent::Opened { .. }
+                | GateEvent::Delegated { .. }
+                | GateEvent::Reminded { .. }
                 | GateEvent::Waived { .. }
                 | GateEvent::Lost { .. }
                 | GateEvent::Carried { .. },

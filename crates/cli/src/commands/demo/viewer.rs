@@ -154,7 +154,8 @@ impl Viewer {
         answer: AnswerKind,
         comment: Option<String>,
     ) -> Result<(), Failure> {
-        let word = PersonsWord { answer: answer.into(), to_agent: None, comment, package: None };
+        let (to_agent, content_hash, package) = (None, None, None);
+        let word = PersonsWord { answer: answer.into(), to_agent, comment, content_hash, package };
         let ask = Ask::post(["inbox", &handoff.to_string(), "answer"], &word);
         self.api.send(&ask).await.map(|_| ())
     }

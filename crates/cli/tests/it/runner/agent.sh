@@ -119,5 +119,18 @@ case $1 in
         ;;
     environment) env > "$OUTPUT_DIRECTORY/environment"; create ;;
     slow) sleep 2; create ;;
+    outlives)
+        # The first analyst never ends by itself; the next one says whether it is still there.
+        if [ "$BATON_AGENT" = analyst ]; then
+            kept="$OUTPUT_DIRECTORY/../../.."
+            if once analyst; then
+                echo $$ > "$kept/first-pid"
+                sleep 1000
+            fi
+            state=$(sed 's/.*) //; s/ .*//' "/proc/$(cat "$kept/first-pid")/stat" 2>/dev/null || true)
+            case $state in '' | Z) ;; *) touch "$kept/still-there" ;; esac
+        fi
+        create
+        ;;
     *) echo "no such way: $1" >&2; exit 2 ;;
 esac

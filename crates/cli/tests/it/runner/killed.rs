@@ -128,14 +128,20 @@ fn a_server_that_is_killed_when_the_agent_is_done_is_waited_for() {
 
 #[test]
 fn a_server_that_is_killed_with_its_runner_ends_the_orphaned_agent_first_when_it_is_back() {
-    let workshop = Workshop::new("slow", "");
+    let workshop = Workshop::new("outlives", "");
     let served = workshop.serves();
     workshop.start("s1");
-    workshop.until("s1", "an agent is at work", |it| it["baton"] == "held");
+    let kept = workshop.path().join(".baton/data/runner");
+    let first = || std::fs::read_to_string(kept.join("first-pid")).unwrap_or_default();
+    workshop.until("s1", "an agent is at work", |_| !first().is_empty());
     served.kill();
+    assert!(std::path::Path::new("/proc").join(first().trim()).exists(), "it outlives the server");
     let _served = workshop.serves();
     workshop.until_completed("s1");
     is_done_once(&workshop, "s1");
+    assert!(!kept.join("still-there").exists(), "two agents were at one piece of work");
+    let shown = workshop.ok(&["run", "show", "s1"]);
+    assert!(shown.contains("of the attempt before were still there, and are ended"), "{shown}");
 }
 
 /// An agent that is killed at each stage, as far as it is there: in the set-up, as its first act, in the

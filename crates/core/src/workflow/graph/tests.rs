@@ -64,8 +64,7 @@ const OUTCOMES: [Outcome; 4] =
     [Outcome::Success, Outcome::Failure, Outcome::Blocked, Outcome::NeedsReview];
 
 fn gate(kind: GateKind) -> EdgeGate {
-    let (items, options, checks) = (Vec::new(), Vec::new(), Vec::new());
-    EdgeGate { kind, name: "A gate".to_owned(), items, options, checks }
+    EdgeGate::plain(kind, "A gate")
 }
 
 fn step(name: &str) -> Step {

@@ -4,7 +4,8 @@
 use baton_core::outcome::Outcome;
 
 use super::{
-    Contract, Delegate, Edge, EdgeGate, Expiry, Flow, MINUTE, ORCHESTRATOR, Step, Then, step, to,
+    Approvers, Contract, Delegate, Edge, EdgeGate, Expiry, Flow, MINUTE, ORCHESTRATOR, Step, Then,
+    step, to,
 };
 
 /// `trimmer` is a specialist of `build` and does the next step too: the sender has to say which.
@@ -50,7 +51,10 @@ steps:
     agent: prover
     delegates: [{ agent: digger, returns: report }]
     on:
-      success: { to: complete, contract: report, gate: blocking }
+      success:
+        to: complete
+        contract: report
+        gate: { type: blocking, remind_after: 20m, approvers: { need: 2, of: [ada, bob, cyd, dot] } }
       failure: { to: build, back: true }
 contracts:
   task:
@@ -129,7 +133,11 @@ pub(crate) static GATED: Flow = Flow {
                 &[
                     Edge {
                         contract: Contract::Summary,
-                        gate: Some(EdgeGate::Blocking),
+                        gate: Some(EdgeGate::Approved(&Approvers {
+                            need: 2,
+                            of: &["ada", "bob", "cyd", "dot"],
+                            remind_after: 20 * MINUTE,
+                        })),
                         ..to(ORCHESTRATOR)
                     },
                     Edge { on: Outcome::Failure, is_back: true, ..to("build") },

@@ -1,14 +1,17 @@
 //! What a walker does next: any command, by anybody, mostly about what is open.
 
 use baton_core::acknowledgement::Acknowledgement;
+use baton_core::budget::Usage;
+use baton_core::collaboration::{Collaboration, DecisionText, RecordDecision, SetContext};
 use baton_core::command::{
-    Accept, ClaimChecks, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease,
-    RanCheck, Receivers, Record, Reject, Release, Reply, ReportChecks, Signal, Token, Way,
+    Accept, AskPermission, ClaimChecks, Clarify, Command, Complete, Create, DelegateVote,
+    GateAnswer, LeaseTime, LoseLease, RanCheck, Receivers, Record, RecordUsage, Reject, Release,
+    Reply, ReportChecks, Signal, Token, Way,
 };
 use baton_core::contract::Profile;
 use baton_core::evidence::{CheckRun, Verdict};
 use baton_core::gate::Answer;
-use baton_core::names::{AgentId, CheckName, FreeText, Principal, StepId};
+use baton_core::names::{AgentId, CheckName, ContextKey, FreeText, Principal, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::package::Package;
 use baton_core::run::{Baton, Handoff, HandoffNo, Run};
@@ -18,6 +21,9 @@ use super::dice::Dice;
 use super::workflows::AGENTS;
 use crate::flows::Parcel;
 use crate::world::{agent, package, reason};
+
+/// Who makes every package.
+pub(super) const AUTHOR: &str = "olga";
 
 #[derive(Debug, Clone)]
 pub(super) enum Move {
@@ -57,10 +63,14 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
     if let Some(checks) = open.and_then(|it| it.checks.as_ref()).filter(|_| dice.chance(70)) {
         return about_checks(dice, handoff, open.map_or(1, |it| it.fence), &checks.checks);
     }
+    let asked = open.and_then(|it| it.gate.as_ref()?.approval.as_ref());
+    if asked.is_some() && dice.chance(60) {
+        return of_approver(dice, handoff);
+    }
     let by = dice.chance(30).then(|| anybody(dice, workflow));
     let fence = fence(dice, open);
     let why = dice.chance(30).then(|| reason("because"));
-    match dice.below(60) {
+    match dice.below(62) {
         0..12 => Command::Accept(Accept {
             handoff,
             by,
@@ -90,7 +100,7 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
         43..48 => Command::Answer(GateAnswer {
             handoff,
             answer: answer(dice),
-            by: Principal::parse("grace").unwrap(),
+            by: person(dice),
             comment: dice.chance(60).then(|| FreeText::parse("so be it").unwrap()),
             package: dice.chance(50).then(full),
         }),
@@ -108,7 +118,96 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
             1 => Command::Resume,
             _ => Command::MarkStale { handoff },
         },
-        _ => Command::CancelRun { reason: why },
+        59 => Command::CancelRun { reason: why },
+        60 => beside_the_work(dice, handoff, open, by),
+        _ => Command::Collaborate(shared(dice, workflow)),
+    }
+}
+
+/// What moves nothing, or nothing but a vote.
+fn beside_the_work(
+    dice: &mut Dice,
+    handoff: HandoffNo,
+    open: Option<&Handoff>,
+    by: Option<AgentId>,
+) -> Command {
+    match dice.below(6) {
+        0 => {
+            let (gate, by, to, comment) = (handoff, person(dice), person(dice), None);
+            Command::DelegateVote(DelegateVote { gate, by, to, comment })
+        }
+        1 => Command::Remind { gate: handoff },
+        2 => Command::RecordUsage(usage(dice, handoff, open)),
+        3 => {
+            let (fence, question) = (open.map_or(1, |it| it.fence), words());
+            Command::AskPermission(AskPermission { handoff, fence, question })
+        }
+        4 => Command::WithdrawPermission { gate: handoff },
+        _ => Command::Post { by, words: words() },
+    }
+}
+
+/// What people do at a gate that counts their approvals.
+fn of_approver(dice: &mut Dice, gate: HandoffNo) -> Command {
+    let by = person(dice);
+    if dice.chance(25) {
+        let (to, comment) = (person(dice), None);
+        return Command::DelegateVote(DelegateVote { gate, by, to, comment });
+    }
+    let (handoff, comment, package) = (gate, None, None);
+    Command::Answer(GateAnswer { handoff, answer: Answer::Approve, by, comment, package })
+}
+
+/// Some of them are named as approvers, some look like those, and one makes every package.
+fn person(dice: &mut Dice) -> Principal {
+    const PEOPLE: [&str; 8] = ["uma", "vic", "wes", "Uma", "grace", "bob", "cyd", AUTHOR];
+    Principal::parse(PEOPLE[dice.below(PEOPLE.len())]).unwrap()
+}
+
+fn usage(dice: &mut Dice, handoff: HandoffNo, open: Option<&Handoff>) -> RecordUsage {
+    RecordUsage {
+        handoff,
+        fence: open.map_or(1, |it| it.fence),
+        agent: open.map_or_else(AgentId::orchestrator, |it| it.to.agent.clone()),
+        place: open.map_or(Place::Orchestrator, |it| it.to.place.clone()),
+        from: open.map_or(Place::Orchestrator, |it| it.from.place.clone()),
+        executor: None,
+        usage: Usage { input_tokens: dice.below(1000) as u64, work_ms: 1, ..Usage::default() },
+    }
+}
+
+/// What a run shares: decisions, documents, and questions between its agents.
+fn shared(dice: &mut Dice, workflow: &Workflow) -> Collaboration {
+    let principal = person(dice);
+    let by = dice.chance(50).then(|| anybody(dice, workflow));
+    let no = 1 + dice.below(3) as u32;
+    match dice.below(7) {
+        0 => Collaboration::Decide(RecordDecision {
+            by,
+            principal,
+            text: DecisionText { decision: "this one".to_owned(), ..DecisionText::default() },
+            supersedes: dice.chance(30).then_some(no),
+            depends_on: Vec::new(),
+        }),
+        1 => Collaboration::LockDecision { decision: no, by: principal, reason: None },
+        2 => {
+            let (key, expected) = (ContextKey::parse("api").unwrap(), no - 1);
+            Collaboration::SetContext(SetContext {
+                key,
+                expected,
+                text: reason("so"),
+                by,
+                principal,
+            })
+        }
+        3 => Collaboration::ReadContext { by: anybody(dice, workflow), documents: Vec::new() },
+        4 => Collaboration::Ask {
+            by: anybody(dice, workflow),
+            to: anybody(dice, workflow),
+            question: words(),
+        },
+        5 => Collaboration::Reply { ask: no, by, answer: words() },
+        _ => Collaboration::Lapse { ask: no },
     }
 }
 

@@ -141,7 +141,7 @@ fn gate(dice: &mut Dice, percent: usize, is_last: bool) -> String {
     if !dice.chance(percent) {
         return String::new();
     }
-    match dice.below(if is_last { 4 } else { 5 }) {
+    match dice.below(if is_last { 5 } else { 6 }) {
         // A gate of the run's mode holds like a declared one.
         0 if dice.chance(50) => ", ask_in: supervised".to_owned(),
         0 => ", gate: blocking".to_owned(),
@@ -150,6 +150,12 @@ fn gate(dice: &mut Dice, percent: usize, is_last: bool) -> String {
         // Checks hold like a gate; beside a gate, both have to be passed.
         2 => ", checks: [lint, build]".to_owned(),
         3 => ", checks: [lint, build], gate: blocking".to_owned(),
+        // The approvals of several people, or of any but the author.
+        4 => {
+            let people = ["need: 2, of: [uma, vic, wes]", "need: 2", "need: 3", "need: 1"];
+            let people = people[dice.below(4)];
+            format!(", gate: {{ type: blocking, approvers: {{ {people} }} }}")
+        }
         _ => [", gate: advisory", ", gate: advisory, checks: [lint, build]"][dice.below(2)]
             .to_owned(),
     }

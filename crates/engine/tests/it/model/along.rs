@@ -73,9 +73,10 @@ impl Run {
                 let gate = self.stop(&leg, Cause::Checks, Stops::Until(checks));
                 gate.evidence = evidence.to_vec();
             }
-            Some(EdgeGate::Blocking) => {
-                let gate = self.stop(&leg, Cause::Declared, Stops::All);
-                gate.evidence = evidence.to_vec();
+            Some(EdgeGate::Blocking | EdgeGate::Approved(_)) => {
+                let asked = self.stop(&leg, Cause::Declared, Stops::All);
+                asked.evidence = evidence.to_vec();
+                asked.asks_people(gate);
             }
             Some(EdgeGate::Advisory) if self.enough(&leg).is_some() => self.send(leg),
             Some(EdgeGate::Advisory) => {
@@ -213,6 +214,9 @@ impl Run {
             beside: None,
             about: None,
             evidence: Vec::new(),
+            approval: None,
+            remind_after: Gate::usual_reminder(),
+            is_reminded: false,
         })
     }
 }
@@ -234,6 +238,9 @@ fn gate_before(leg: &Leg, cause: Cause, stops: Stops) -> Gate {
         beside: None,
         about: None,
         evidence: Evidence::new(),
+        approval: None,
+        remind_after: Gate::usual_reminder(),
+        is_reminded: false,
     }
 }
 

@@ -6,7 +6,7 @@ use baton_core::outcome::Outcome;
 use super::along::Leg;
 use super::{Cause, Gate, Handoff, Kind, Party, Run, Said, State, Stops, human};
 use crate::act::Answered;
-use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, Parcel, is_delegate};
+use crate::flows::{AGENTS, EdgeGate, HUMAN, ORCHESTRATOR, Parcel, is_delegate};
 use crate::random::all_answers;
 
 impl Run {
@@ -19,7 +19,7 @@ impl Run {
     }
 
     pub(super) fn answer(&mut self, answered: &Answered) -> Said {
-        let Answered { no, answer, has_words, parcel } = answered;
+        let Answered { no, by, answer, has_words, parcel } = answered;
         let handoff = self.find(*no)?;
         let is_question = handoff.kind == Kind::Question;
         let takes = match &handoff.gate {
@@ -29,6 +29,10 @@ impl Run {
         };
         if !takes {
             return Err("not_a_choice");
+        }
+        let approval = handoff.gate.as_ref().and_then(|it| it.approval.clone());
+        if let Some(mut approval) = approval {
+            approval.check(answer, by)?;
         }
         if matches!(answer, Answer::Reply | Answer::Question) && !has_words {
             return Err("comment_required");
@@ -41,6 +45,12 @@ impl Run {
         }
         if *answer == Answer::Question {
             return self.ask_asker(&handoff, &gate);
+        }
+        let approval = self.row_mut(*no).gate.as_mut().and_then(|it| it.approval.as_mut());
+        if let (Answer::Approve, Some(approval)) = (answer, approval)
+            && !approval.approve(by)?
+        {
+            return Ok(());
         }
         self.grant_rounds(&gate, answer);
         self.counts_anew(&gate, answer);
@@ -169,7 +179,15 @@ impl Run {
         }
         let edges = self.flow.edges_from(gate.asker.place);
         let edge = edges.iter().find(|it| it.on == Outcome::Success && !it.is_back);
-        let place = edge.ok_or("not_an_edge")?.to;
+        let edge = edge.ok_or("not_an_edge")?;
+        let place = edge.to;
+        // One person does not stand for those whose approvals the way asks for.
+        if let Some(EdgeGate::Approved(_)) = edge.gate {
+            let to = Party { agent: self.flow.agents_at(place)[0], place };
+            let leg = Leg { counted: gate.forward, ..Leg::new(gate.asker, to, gate.package) };
+            self.stop(&leg, Cause::Declared, Stops::All).asks_people(edge.gate);
+            return Ok(());
+        }
         if place == ORCHESTRATOR {
             self.waive_end();
         } else {
@@ -223,7 +241,9 @@ fn takes(gate: &Gate, answer: &Answer) -> bool {
         }
         Cause::NeedsReview | Cause::Declared | Cause::Checks => {
             // Baton itself has no answer to a question.
-            if is_batons_own {
+            if gate.approval.is_some() && *answer == Answer::Modify {
+                &[]
+            } else if is_batons_own {
                 &["approve", "reject", "modify", "abort"]
             } else {
                 &["approve", "reject", "question", "modify", "abort"]

@@ -103,6 +103,9 @@ impl Run {
             beside: None,
             about: None,
             evidence: Vec::new(),
+            approval: None,
+            remind_after: Gate::usual_reminder(),
+            is_reminded: false,
         });
     }
 

@@ -211,13 +211,16 @@ impl Run {
         self.end(handoff.no);
         let worker = Party { agent, place: edge.to };
         let cause = match edge.gate {
-            Some(EdgeGate::Blocking | EdgeGate::Automatic(_)) => Cause::Declared,
+            Some(EdgeGate::Blocking | EdgeGate::Approved(_) | EdgeGate::Automatic(_)) => {
+                Cause::Declared
+            }
             Some(EdgeGate::Advisory) | None => Cause::NeedsReview,
         };
         let gate = self.ask(handoff, cause, worker, Some(work.package), handoff.package);
         gate.sender = None;
         // Whoever was lost was lost here, and not where the work goes.
         gate.has_lost_lease = false;
+        gate.asks_people(edge.gate);
         Ok(())
     }
 

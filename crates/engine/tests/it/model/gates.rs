@@ -96,8 +96,10 @@ fn is_declared(gate: &Gate) -> bool {
 }
 
 fn gates_of(flow: &Flow) -> Vec<Forward> {
-    let holds =
-        |it: &Option<EdgeGate>| matches!(it, Some(EdgeGate::Blocking | EdgeGate::Automatic(_)));
+    let holds = |it: &Option<EdgeGate>| {
+        use EdgeGate::{Approved, Automatic, Blocking};
+        matches!(it, Some(Blocking | Approved(_) | Automatic(_)))
+    };
     let of_step = |step: &'static crate::flows::Step| {
         step.edges.iter().filter(move |it| holds(&it.gate)).map(|it| (step.id, it.to))
     };

@@ -80,6 +80,7 @@ impl Run {
             fence: 0,
             waits_since: self.now,
             accepted_at: self.now,
+            created_at: self.now,
             is_stale: false,
             lease: None,
             has_lost_lease: false,

@@ -111,8 +111,11 @@ impl Gate {
             Stops::Until(_) => "automatic",
         };
         let (asker, worker) = (self.asker, self.worker);
+        let votes = self.approval.as_ref().map(|it| format!(" votes {}", it.shows()));
+        let votes = votes.unwrap_or_default();
+        let reminded = if self.is_reminded { " reminded" } else { "" };
         format!(
-            "{} {stops} {}@{} then {}@{}{beside}{found}",
+            "{} {stops} {}@{} then {}@{}{beside}{found}{votes}{reminded}",
             self.cause.name(),
             asker.agent,
             asker.place,

@@ -2,8 +2,8 @@
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
-    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, LoseLease, Record, Reject,
-    Release, Reply, Token,
+    Accept, Clarify, Command, Complete, Create, DelegateVote, GateAnswer, LeaseTime, LoseLease,
+    Record, Reject, Release, Reply, Token,
 };
 use baton_core::document::Node;
 use baton_core::evidence::Verdict;
@@ -58,6 +58,11 @@ pub(crate) fn real_command(order: &Order) -> Command {
         Order::TimeOut { no } => Command::TimeOut { handoff: HandoffNo(*no), reason: None },
         Order::MarkStale { no } => Command::MarkStale { handoff: HandoffNo(*no) },
         Order::Answer(answered) => Command::Answer(answer(answered)),
+        Order::DelegateVote { no, by, to } => {
+            let (by, to) = (Principal::parse(by).unwrap(), Principal::parse(to).unwrap());
+            Command::DelegateVote(DelegateVote { gate: HandoffNo(*no), by, to, comment: None })
+        }
+        Order::Remind { no } => Command::Remind { gate: HandoffNo(*no) },
         Order::Clarify { no, by, fence } => {
             let (handoff, by, fence) = (HandoffNo(*no), named(by), *fence);
             Command::Clarify(Clarify { handoff, by, question: words("Which one?"), fence })
@@ -111,7 +116,7 @@ fn answer(answered: &act::Answered) -> GateAnswer {
     GateAnswer {
         handoff: HandoffNo(answered.no),
         answer: answered.answer.clone(),
-        by: Principal::parse("grace").unwrap(),
+        by: Principal::parse(answered.by).unwrap(),
         comment: answered.has_words.then(|| words("It is as it is.")),
         package: answered.parcel.map(written),
     }

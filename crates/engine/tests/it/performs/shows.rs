@@ -1,9 +1,10 @@
 //! A real run, shown as the model would show it.
 
 use baton_core::acknowledgement::is_receipt;
+use baton_core::approval::{GateApproval, Vote};
 use baton_core::evidence::{Evidence, Verdict};
 use baton_core::gate::Gate;
-use baton_core::names::{AgentId, StepId};
+use baton_core::names::{AgentId, Principal, StepId};
 use baton_core::run::{Baton, CounterScope, Handoff, Run, Wait};
 
 use crate::world::BEGINNING;
@@ -94,8 +95,11 @@ fn row(handoff: &Handoff, serial: Option<u32>) -> String {
 fn gate(gate: &Gate) -> String {
     let beside = gate.beside.map(|it| format!(" beside {}", it.0)).unwrap_or_default();
     let found = found(&gate.evidence).map(|it| format!(" found {it}")).unwrap_or_default();
+    let votes = gate.approval.as_ref().map(|it| format!(" votes {}", votes(it)));
+    let votes = votes.unwrap_or_default();
+    let reminded = if gate.reminded_at.is_some() { " reminded" } else { "" };
     format!(
-        "{} {} {}@{} then {}@{}{beside}{found}",
+        "{} {} {}@{} then {}@{}{beside}{found}{votes}{reminded}",
         gate.cause.name(),
         gate.kind.name(),
         gate.asker.agent,
@@ -103,6 +107,15 @@ fn gate(gate: &Gate) -> String {
         gate.worker.agent,
         gate.worker.place
     )
+}
+
+fn votes(approval: &GateApproval) -> String {
+    let vote = |it: &Vote| {
+        let holders: Vec<&str> = it.holders.iter().map(Principal::as_str).collect();
+        let mark = if it.approval.is_some() { "+" } else { "" };
+        format!("{}{mark}", holders.join(">"))
+    };
+    approval.votes.iter().map(vote).collect::<Vec<_>>().join(" ")
 }
 
 fn found(evidence: &[Evidence]) -> Option<String> {

@@ -8,7 +8,7 @@ use baton_core::run::{Baton, Handoff, HandoffNo, Run, RunStatus, State, Wait};
 use baton_store::RunRow;
 
 use crate::act::{Act, Answered, Complete, Create, Order, Says, What};
-use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, Parcel};
+use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, PEOPLE, Parcel};
 use crate::random::all_answers;
 use crate::world::{World, dry};
 
@@ -104,7 +104,7 @@ pub(super) async fn every_answer_is_taken(world: &World, story: usize, row: &Run
         }
     }
     for question in row.run.questions() {
-        let what = answer(question.no, Answer::Reply);
+        let what = answer(question.no, Answer::Reply, "grace");
         assert!(would(world, story, what).await, "nobody can answer {question:#?}: {row:#?}");
     }
 }
@@ -117,13 +117,20 @@ fn answers(handoff: &Handoff, gate: &Gate) -> Vec<What> {
         .filter(|it| gate.takes(it) && !nobody(it))
         // One question at a time.
         .filter(|it| *it != Answer::Question || !is_unclear)
-        .map(|it| answer(handoff.no, it))
+        .map(|it| answer(handoff.no, it, answering(gate)))
         .collect()
 }
 
-fn answer(handoff: HandoffNo, answer: Answer) -> What {
+/// Somebody whose answer the gate takes.
+fn answering(gate: &Gate) -> &'static str {
+    let open = gate.approval.as_ref().and_then(|it| it.open().next());
+    let is_it = |it: &&'static str| open.is_some_and(|open| open.as_str() == *it);
+    PEOPLE.into_iter().find(is_it).unwrap_or("grace")
+}
+
+fn answer(handoff: HandoffNo, answer: Answer, by: &'static str) -> What {
     let parcel = Some((Parcel::Full, 1)).filter(|_| answer == Answer::Modify);
-    What::On(Order::Answer(Answered { no: handoff.0, answer, has_words: true, parcel }))
+    What::On(Order::Answer(Answered { no: handoff.0, by, answer, has_words: true, parcel }))
 }
 
 async fn would(world: &World, story: usize, what: What) -> bool {

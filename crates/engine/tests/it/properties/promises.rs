@@ -118,7 +118,10 @@ pub(super) fn gates_wait_for_people(act: &Act, before: &Run, after: &Run) {
         let is_expected = match &act.what {
             What::On(Order::Answer(Answered { no, answer, .. })) => {
                 let advises = named(no).and_then(|it| it.gate.as_ref()?.beside).is_some();
-                *no == row.no.0 || advises && *answer == Answer::Reject
+                let needs = gate.approval.as_ref().filter(|_| *answer == Answer::Approve);
+                // The last of the approvals opens it, and no other.
+                let is_enough = needs.is_none_or(|it| it.n_given() + 1 >= it.need);
+                *no == row.no.0 && is_enough || advises && *answer == Answer::Reject
             }
             What::On(Order::Record { no, has_passed, .. }) => {
                 *no == row.no.0 && *has_passed && gate.kind == GateKind::Automatic

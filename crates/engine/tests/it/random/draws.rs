@@ -9,7 +9,7 @@ use proptest::sample::select;
 use proptest::strategy::Union;
 
 use crate::act::{Answered, Complete, Create, Order, Says, What};
-use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, Parcel};
+use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, PEOPLE, Parcel};
 use crate::model::{Handoff, flow_of};
 use crate::world::agent;
 
@@ -245,12 +245,21 @@ pub(super) fn answer(no: u32, answers: Vec<Answer>) -> BoxedStrategy<What> {
     let answer = Union::new_weighted(answers.collect());
     let package = prop_oneof![3 => Just(Parcel::Full), 1 => parcel()];
     let parcel = proptest::option::weighted(0.9, (package, serial()));
-    (answer, proptest::bool::weighted(0.9), parcel)
-        .prop_map(move |(answer, has_words, parcel)| {
+    (answer, proptest::bool::weighted(0.9), parcel, person())
+        .prop_map(move |(answer, has_words, parcel, by)| {
             let parcel = parcel.filter(|_| answer == Answer::Modify);
-            What::On(Order::Answer(Answered { no, answer, has_words, parcel }))
+            What::On(Order::Answer(Answered { no, by, answer, has_words, parcel }))
         })
         .boxed()
+}
+
+fn person() -> BoxedStrategy<&'static str> {
+    select(PEOPLE.to_vec()).boxed()
+}
+
+pub(super) fn delegate_vote(no: u32) -> BoxedStrategy<What> {
+    let vote = (person(), person());
+    vote.prop_map(move |(by, to)| What::On(Order::DelegateVote { no, by, to })).boxed()
 }
 
 pub(crate) fn all_answers() -> Vec<Answer> {

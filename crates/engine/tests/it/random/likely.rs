@@ -140,6 +140,8 @@ fn asked(story: usize, run: &Run, no: u32) -> Choices {
         (16, draws::answer(no, run.choices(no))),
         (2, draws::answer(no, draws::all_answers())),
         (if is_automatic { 16 } else { 2 }, draws::record(no)),
+        (if story == 2 { 4 } else { 1 }, draws::delegate_vote(no)),
+        (1, on(Order::Remind { no })),
         (1, draws::create(story, draws::anybody(story))),
         (1, on(Order::CleanUp)),
         (1, draws::goto(story)),

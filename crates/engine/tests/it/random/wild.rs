@@ -59,6 +59,8 @@ pub(super) fn wild(story: usize, run: Option<&Run>) -> BoxedStrategy<What> {
         ),
         (1, no().prop_flat_map(draws::record).boxed()),
         (2, no().prop_flat_map(|no| draws::answer(no, draws::all_answers())).boxed()),
+        (1, no().prop_flat_map(draws::delegate_vote).boxed()),
+        (1, no().prop_map(|no| What::On(Order::Remind { no })).boxed()),
         (1, likely::on(Order::CleanUp)),
         (1, likely::on(Order::Pause)),
         (1, likely::on(Order::Resume)),

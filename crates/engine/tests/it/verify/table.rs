@@ -77,11 +77,11 @@ const CHECKED_AGAINST: &[(&str, &str, &str)] = &[
     ("handoffs", "follows", EVENTS),
     ("handoffs", "approved_by", EVENTS),
     ("handoffs", "warnings", EVENTS),
-    ("handoffs", "score", EVENTS),
     ("handoffs", "is_stale", EVENTS),
     ("handoffs", "created_at", EVENTS),
     ("handoffs", "accepted_at", EVENTS),
     ("handoffs", "ended_at", EVENTS),
+    ("handoffs", "score", EVENTS),
     ("identity", "id", "there is one row, and it is 1"),
     (
         "identity",

@@ -63,6 +63,14 @@ pub(super) fn gate(event: &GateEvent, handoff: (&'static str, Node)) -> NamedMem
             let answer = ("answer", text(answer.name()));
             ("GATE_ANSWERED", vec![handoff, answer, ("by", principal(by))])
         }
+        GateEvent::Approved { by, identity, .. } => {
+            let identity = ("identity", text(identity.name()));
+            ("GATE_APPROVED", vec![handoff, ("by", principal(by)), identity])
+        }
+        GateEvent::Delegated { by, to, .. } => {
+            ("GATE_DELEGATED", vec![handoff, ("by", principal(by)), ("to", principal(to))])
+        }
+        GateEvent::Reminded { .. } => ("GATE_REMINDED", vec![handoff]),
         GateEvent::Passed { edge, .. } => ("GATE_PASSED", ends(edge)),
         GateEvent::Waived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
         GateEvent::Lost { gates, .. } => ("GATE_LOST", gates_of(gates, None)),

@@ -17,6 +17,7 @@ const SECONDS_A_DAY: u64 = 86_400;
 /// Nothing: the project's file says what is kept.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({}))]
 pub(in crate::v1) struct RetentionRequest {}
 
 /// Drops old messages of finished runs.

@@ -2,8 +2,8 @@
 //! its holder and lease, its checks, and the commands that it allows now.
 
 use baton_api::{
-    Allowed, AnsweredGate, AnsweredTag, EvidenceDocument, GateDocument, HandoffDetail,
-    HandoffExtras, OpenGate, OpenTag, Question,
+    Allowed, AnsweredGate, AnsweredTag, ApprovalDocument, EvidenceDocument, GateDocument,
+    HandoffDetail, HandoffExtras, OpenGate, OpenTag, Question,
 };
 use baton_core::claims;
 use baton_core::evidence::Verdict;
@@ -12,10 +12,11 @@ use baton_core::names::CheckName;
 use baton_core::run::Handoff as OpenHandoff;
 use baton_engine::{Can, EngineError, Texts, stored};
 use baton_store::{HandoffRow, RunRow};
-use baton_views::{ObservedEvidence, PersonsAnswer, QuestionAndAnswer};
+use baton_views::{GivenApproval, ObservedEvidence, PersonsAnswer, QuestionAndAnswer};
 
 use super::document::with_package;
 use crate::scope::RequestScope;
+use crate::v1::approvals::{ShownGate, is_authenticated, shown_gate};
 use crate::v1::status::answer_command;
 
 pub(in crate::v1) async fn handoff_detail(
@@ -29,7 +30,7 @@ pub(in crate::v1) async fn handoff_detail(
     let open = run.run.handoff(row.no);
     let gate = open.and_then(|it| it.gate.as_ref());
     let question = match gate {
-        Some(gate) => Some(open_gate(row.number, gate)),
+        Some(gate) => Some(open_gate(app, row, gate).await?),
         None if row.to.agent.is_human() => views.answer_to(row.run, row.no).await?.map(answered),
         None => None,
     };
@@ -93,18 +94,33 @@ pub(in crate::v1) fn observed(it: &ObservedEvidence) -> EvidenceDocument {
     }
 }
 
-fn open_gate(number: u64, gate: &Gate) -> GateDocument {
-    GateDocument::Open(OpenGate {
+async fn open_gate(
+    app: &RequestScope,
+    row: &HandoffRow,
+    gate: &Gate,
+) -> Result<GateDocument, EngineError> {
+    let ShownGate { approvals, content_hash } = shown_gate(app, row.run, gate).await?;
+    Ok(GateDocument::Open(OpenGate {
         state: OpenTag::Open,
         cause: gate.cause.name().to_owned(),
         why: gate.sentence(),
         choices: gate.choices().iter().map(|it| (*it).to_owned()).collect(),
-        command: answer_command(&number.to_string(), gate.choices()),
-    })
+        command: answer_command(&row.number.to_string(), gate.choices()),
+        approvals,
+        content_hash,
+        reminded_at: gate.reminded_at,
+    }))
 }
 
 fn answered(it: PersonsAnswer) -> GateDocument {
-    let PersonsAnswer { answer, by, comment, at } = it;
+    let PersonsAnswer { answer, by, comment, at, approvals } = it;
+    let approval = |it: GivenApproval| ApprovalDocument {
+        by: it.by.to_string(),
+        on_behalf_of: None,
+        at: it.at,
+        comment: it.comment,
+        authenticated: is_authenticated(it.identity),
+    };
     let answer = answer.name().to_owned();
     GateDocument::Answered(AnsweredGate {
         state: AnsweredTag::Answered,
@@ -112,6 +128,7 @@ fn answered(it: PersonsAnswer) -> GateDocument {
         by: by.to_string(),
         comment,
         at,
+        approvals: approvals.into_iter().map(approval).collect(),
     })
 }
 

@@ -11,7 +11,7 @@ use super::super::agents::step_title;
 use crate::pipeline::rows::ReasonLength;
 use crate::scope::RequestScope;
 
-pub(super) struct Trail {
+pub(super) struct AttributedHandoffs {
     pub(super) items: Vec<AgentHandoff>,
     /// Members that are not what was written: `items[1].reason`.
     pub(super) damaged: Vec<String>,
@@ -24,10 +24,10 @@ pub(super) async fn trail(
     workflow: &Workflow,
     rows: &[HandoffRow],
     list: &str,
-) -> Result<Trail, EngineError> {
+) -> Result<AttributedHandoffs, EngineError> {
     let texts = app.read().words_of(rows).await?;
     let cast = app.read().cast(run).await?;
-    let mut trail = Trail { items: Vec::new(), damaged: Vec::new() };
+    let mut trail = AttributedHandoffs { items: Vec::new(), damaged: Vec::new() };
     for (index, row) in rows.iter().enumerate() {
         let [from, to] = [&row.from, &row.to].map(|it| {
             Attribution::from(&cast.at(&it.agent, row.no)).at(step_title(workflow, &it.place))

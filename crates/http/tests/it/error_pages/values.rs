@@ -1,6 +1,7 @@
 //! A value of each error, with the names that its page uses.
 
 use baton_core::document::Node;
+use baton_core::hash::Hash;
 use baton_core::names::{AgentId, ContextKey, Principal, StepId, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::package::Format;
@@ -55,6 +56,10 @@ fn step(name: &str) -> StepId {
 
 fn story(key: &str) -> StoryKey {
     StoryKey::parse(key).unwrap()
+}
+
+fn person(name: &str) -> Principal {
+    Principal::typed(name).unwrap()
 }
 
 fn text(text: &str) -> String {
@@ -172,6 +177,27 @@ fn gates() -> Vec<Refusal> {
             instead: Some(text("baton run start --at implementation --reason TEXT s1")),
         },
         Refusal::NotAPerson { by: Principal::typed("specification").unwrap() },
+        Refusal::NotAnApprover {
+            handoff: HO_2,
+            by: person("dora"),
+            approvers: text("`ana`, `ben`"),
+            instead: text("one of them may pass the vote on with `baton delegate`"),
+        },
+        Refusal::OwnWork { handoff: HO_2, by: person("ana") },
+        Refusal::AlreadyApproved { handoff: HO_2, by: person("ana"), before: person("ana") },
+        Refusal::AlreadyApproved { handoff: HO_2, by: person("Ana"), before: person("ana") },
+        Refusal::BadDelegate {
+            handoff: HO_2,
+            by: person("carl"),
+            to: person("ana"),
+            why: text("it came from them, and goes to no person twice"),
+        },
+        Refusal::NoVote { handoff: HO_2 },
+        Refusal::PackageChanged {
+            handoff: HO_4,
+            expected: Hash([0xab; 32]),
+            actual: Hash([0xcd; 32]).to_string(),
+        },
         Refusal::QuestionOpen { handoff: HO_4 },
         Refusal::NotAQuestion { handoff: HO_3 },
         Refusal::CommentRequired { handoff: HandoffNo(6), answer: "answer" },

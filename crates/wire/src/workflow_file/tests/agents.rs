@@ -55,7 +55,7 @@ steps:
             line 5, column 35: steps.code.optional: is text, not `true` or `false` [wrong_type]
             line 5, column 83: steps.code.on.success.contract: there is no contract `none`; the workflow declares none, and no built-in one is called so [no_such_contract]
             line 6, column 19: steps.test.agents: names no agent [no_agent]
-            line 6, column 50: steps.test.on.failure.about: is not a key here; known: `to`, `join`, `back`, `contract`, `profile`, `rounds`, `min_score`, `gate`, `checks`, `ask_in`, `ask_below` [unknown_key]
+            line 6, column 50: steps.test.on.failure.about: is not a key here; known: `to`, `join`, `back`, `contract`, `profile`, `rounds`, `budget`, `min_score`, `gate`, `checks`, `ask_in`, `ask_below`, `raise` [unknown_key]
             line 6, column 60: steps.test.on.failure.b: is not a key here; text with a comma needs quotes around it in `{ ... }` [unknown_key]"#]],
     );
 }
