@@ -9,9 +9,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{cargo, project_root};
 
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 5] = [
     "@anthropic-ai/claude-code@2.1.325",
     "@openai/codex@0.166.0",
+    "@google/gemini-cli@0.61.0",
     "@agentclientprotocol/claude-agent-acp@0.49.0",
     "@agentclientprotocol/codex-acp@2.6.0",
 ];
@@ -52,10 +53,11 @@ pub(crate) fn check() -> Result<String> {
     // Of the whole workspace: one crate alone would be built anew, with other features of what it uses.
     let args = ["nextest", "run", "--workspace", "--profile", "agents", "-E", &only];
     cargo::run(&args, &[("BATON_AGENT_PROGRAMS", &folder)])?;
-    Ok("Claude Code and Codex, by their programs and over ACP".to_owned())
+    Ok("Claude Code and Codex, by their programs and over ACP, and Gemini CLI".to_owned())
 }
 
-fn folder() -> PathBuf {
+/// Where the programs are, once they are installed.
+pub(crate) fn folder() -> PathBuf {
     project_root().join("target/agents")
 }
 

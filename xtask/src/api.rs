@@ -1,4 +1,4 @@
-//! Checks the API as other people's tools meet it: two validators of its description, two clients that
+//! Checks the API as other people's tools meet it: three validators of its description, two clients that
 //! are generated from it, and schemathesis.
 #![expect(clippy::disallowed_methods, reason = "xtask runs programs; it starts no agents")]
 
@@ -35,12 +35,18 @@ pub(crate) fn check() -> Result<String> {
 
 fn validate(description: &Path) -> Result<()> {
     must_succeed_quietly(python("openapi-spec-validator").arg(description))?;
-    let config = std::path::absolute(project_root().join("xtask/api/redocly.yaml"))?;
+    let setting = |file: &str| std::path::absolute(project_root().join("xtask/api").join(file));
     must_succeed(
         node("redocly")
             .args(["lint", "--max-problems=1000"])
             .arg("--config")
-            .arg(config)
+            .arg(setting("redocly.yaml")?)
+            .arg(description),
+    )?;
+    must_succeed(
+        node("spectral")
+            .args(["lint", "--fail-severity=warn", "--ruleset"])
+            .arg(setting("spectral.yaml")?)
             .arg(description),
     )
 }

@@ -7,7 +7,7 @@ mod pairs;
 use anyhow::Result;
 
 use self::pairs::Comparison;
-use crate::cargo;
+use crate::{agents, cargo};
 
 const DEFAULT: &str = "engine";
 const BUILD: [&str; 5] = ["build", "--profile", "dist", "--package", "baton-load"];
@@ -24,7 +24,9 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         cargo::run(&["build", "--profile", "dist", "--package", "baton-cli"], &[])?;
     }
     cargo::run(&BUILD, &[])?;
-    cargo::run(&[&RUN[..], &args].concat(), &[])
+    // `do` measures Claude Code too, where the tests have installed it.
+    let programs = agents::folder().display().to_string();
+    cargo::run(&[&RUN[..], &args].concat(), &[("BATON_AGENT_PROGRAMS", &programs)])
 }
 
 /// The first word says what to measure; without one, or with options alone, it is the engine.

@@ -1,9 +1,11 @@
 //! Tests the page in a browser: that it follows the events, keeps what is typed, and sends a person's
-//! answer, by mouse and by keyboard.
+//! answer, by mouse and by keyboard; and that a click denies an agent what it asks permission for.
 #![expect(clippy::disallowed_methods, reason = "xtask runs programs; it starts no agents")]
 
+mod permission;
+
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -26,12 +28,13 @@ pub(crate) fn check() -> Result<String> {
         return Ok("page NOT opened in a browser: no Chromium".to_owned());
     };
     crate::cargo::build_all()?;
-    let project = Project::start()?;
+    let project = Project::start("gates", &[])?;
     let mut browser = Browser::start(name, &project.folder.join("browser"))?;
     let mut lags = Vec::new();
     for (width, by) in [(1280, "mouse"), (390, "keyboard")] {
         lags.push(answer_a_gate(&project, &mut browser, width, by)?);
     }
+    permission::check(&mut browser)?;
     ensure!(browser.complaints.is_empty(), "the browser complained: {:?}", browser.complaints);
     let lag = lags.into_iter().fold(0.0, f64::max);
     ensure!(lag < MOST_LAG_MS, "the page showed an event {lag:.0} ms after it arrived");
@@ -109,19 +112,24 @@ struct Project {
 }
 
 impl Project {
-    fn start() -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("baton-page-{}", std::process::id()));
+    /// With these files of its own, and with a runner where there are any.
+    fn start(name: &str, files: &[(&str, &str)]) -> Result<Self> {
+        let folder = format!("baton-page-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         std::fs::create_dir_all(&folder)?;
-        let command = |args: &[&str]| {
-            let mut command = Command::new(project_root().join("target/debug/baton"));
-            command.args(args).current_dir(&folder);
-            command
-        };
-        let made = command(&["init"]).output()?;
-        ensure!(made.status.success(), "`baton init`: {made:?}");
-        let mut child = command(&["serve", "--listen", "127.0.0.1:0", "--no-runner"])
-            .stderr(Stdio::piped())
-            .spawn()?;
+        run(&folder, &["init"])?;
+        for (path, text) in files {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().context("it is in a folder")?)?;
+            std::fs::write(path, text)?;
+        }
+        let mut serve = baton(&folder, &["serve", "--listen", "127.0.0.1:0"]);
+        if files.is_empty() {
+            serve.arg("--no-runner");
+        } else {
+            run(&folder, &["trust", "--yes"])?;
+        }
+        let mut child = serve.stderr(Stdio::piped()).spawn()?;
         let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
         let line = lines.next().context("the server said nothing")??;
         let url = line.strip_prefix("listening on ").context("no address")?.to_owned();
@@ -130,10 +138,7 @@ impl Project {
     }
 
     fn baton(&self, args: &[&str]) -> Result<String> {
-        let baton = project_root().join("target/debug/baton");
-        let done = Command::new(baton).args(args).current_dir(&self.folder).output()?;
-        ensure!(done.status.success(), "`baton {}`: {done:?}", args.join(" "));
-        Ok(String::from_utf8(done.stdout)?)
+        run(&self.folder, args)
     }
 
     /// The number of the handoff that a story waits with.
@@ -143,6 +148,19 @@ impl Project {
         let number = list["items"][0]["number"].as_u64().context("no handoff")?;
         Ok(number.to_string())
     }
+}
+
+/// The program in a project, whose trust is kept there too.
+fn baton(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(project_root().join("target/debug/baton"));
+    command.args(args).current_dir(folder).env("XDG_STATE_HOME", folder.join("state"));
+    command
+}
+
+fn run(folder: &Path, args: &[&str]) -> Result<String> {
+    let done = baton(folder, args).output()?;
+    ensure!(done.status.success(), "`baton {}`: {done:?}", args.join(" "));
+    Ok(String::from_utf8(done.stdout)?)
 }
 
 impl Drop for Project {

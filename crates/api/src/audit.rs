@@ -52,8 +52,14 @@ pub struct AuditEntry {
     /// Only present if true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_reason_truncated: bool,
-    /// The person that approved it, as stated: nothing proves the name.
+    /// The people that approved it, separated by commas, as stated: nothing proves the names.
     pub approved_by: Option<String>,
+    /// What a person answered, such as `approve` or `reject`, where it is a gate; else null.
+    pub answer: Option<String>,
+    /// Who gave that answer: of several approvals all, separated by commas.
+    pub answered_by: Option<String>,
+    /// The person whose words `reason` is, where they are not the sender's; else null.
+    pub reason_by: Option<String>,
     /// Members that are null because the stored text is damaged; omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
@@ -61,7 +67,7 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// The names of the columns, in order.
-    pub const COLUMNS: [&'static str; 23] = [
+    pub const COLUMNS: [&'static str; 26] = [
         "number",
         "id",
         "label",
@@ -85,6 +91,9 @@ impl AuditEntry {
         "endedAt",
         "endedReason",
         "approvedBy",
+        "answer",
+        "answeredBy",
+        "reasonBy",
     ];
 
     /// The record above all others.
@@ -96,7 +105,7 @@ impl AuditEntry {
     pub fn csv_record(&self) -> String {
         let time = |it: Option<Timestamp>| it.map(|it| it.to_string()).unwrap_or_default();
         let text = |it: &Option<String>| it.clone().unwrap_or_default();
-        let cells: [String; 23] = [
+        let cells: [String; 26] = [
             self.number.to_string(),
             self.id.to_string(),
             self.label.clone(),
@@ -120,6 +129,9 @@ impl AuditEntry {
             time(self.ended_at),
             text(&self.ended_reason),
             text(&self.approved_by),
+            text(&self.answer),
+            text(&self.answered_by),
+            text(&self.reason_by),
         ];
         csv::record(cells.iter().map(String::as_str))
     }

@@ -26,7 +26,8 @@ pub struct ConversationItemDocument {
     /// The position of its event in the log of all runs.
     pub position: u64,
     pub at: Timestamp,
-    /// `message`, `handoff`, `decision`, `answer`, `question`, `reply`, `unanswered` or `context`.
+    /// `message`, `handoff`, `decision`, `answer`, `question`, `reply`, `unanswered`, `context` or
+    /// `redaction`.
     pub kind: String,
     /// The agent as it was shown then; null if a person or a program speaks.
     pub agent: Option<AgentProfile>,

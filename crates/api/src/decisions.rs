@@ -25,8 +25,14 @@ pub struct DecisionDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     pub decided_at: Timestamp,
-    /// As in `Decided by Analyst at 2026-01-02T03:04:05Z`.
+    /// As in `Decided by Analyst at 2026-01-02T03:04:05Z`, or `Asked by` while it is open.
     pub attribution: String,
+    /// The agent that left it open, where a person's answer has decided it; omitted at others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<AgentProfile>,
+    /// Who recorded it in the agent's name; omitted if the agent did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_by: Option<String>,
     /// The label of the handoff whose package states it, or of the gate that was answered; null if
     /// it was recorded on its own.
     pub handoff: Option<String>,
@@ -52,6 +58,8 @@ pub struct DecisionRecordDocument {
     pub alternatives: Vec<String>,
     /// The person that locked it: no agent supersedes it.
     pub locked_by: Option<String>,
+    /// Why it was locked.
+    pub lock_reason: Option<String>,
     /// The number of the decision that it replaced.
     pub supersedes: Option<u32>,
     pub superseded_by: Option<u32>,
@@ -72,7 +80,8 @@ pub struct NewDecision {
     /// The reasoning.
     #[schema(min_length = 1, max_length = 10_000)]
     pub rationale: Option<String>,
-    /// What it is about: two standing decisions on one subject are shown as a conflict.
+    /// What it is about: two standing decisions on one subject are shown as a conflict. If omitted, that
+    /// of the decision that it replaces.
     #[schema(min_length = 1, max_length = 200)]
     pub subject: Option<String>,
     /// What was considered and not chosen.

@@ -201,6 +201,18 @@ pub struct AnsweredGate {
     /// Every approval, where the gate needed those of several people; omitted at others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<ApprovalDocument>,
+    /// The votes that people passed on; omitted if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delegated: Vec<DelegatedVote>,
+}
+
+/// A vote that a person passed on to another one.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct DelegatedVote {
+    pub by: String,
+    pub to: String,
+    pub at: Timestamp,
+    pub comment: Option<String>,
 }
 
 /// A question about a handoff, and the answer if there is one.

@@ -19,6 +19,27 @@ pub struct InsightsDocument {
     pub edges: Vec<EdgeInsights>,
     pub workflows: Vec<WorkflowInsights>,
     pub weeks: Vec<WeekInsights>,
+    /// Why work was sent back: the reasons of the newest 200 rejects, the most frequent first, at most
+    /// 20.
+    pub reject_reasons: Vec<RejectReasonDocument>,
+}
+
+/// One reason for which work was sent back along one edge.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RejectReasonDocument {
+    pub workflow: String,
+    /// A step, `orchestrator`, `human`, or `delegate:AGENT`.
+    pub from: String,
+    pub to: String,
+    /// The first line of what was written; at most 200 characters.
+    pub reason: String,
+    /// The whole reason is longer: `GET /api/v1/handoffs/{lastHandoff}` has it.
+    pub reason_truncated: bool,
+    pub times: u64,
+    /// The number of the newest handoff that was rejected for it.
+    pub last_handoff: u64,
+    pub last_at: Timestamp,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

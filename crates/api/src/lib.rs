@@ -71,15 +71,15 @@ pub use crate::handoff_commands::{
     GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, Rejection, Returned,
 };
 pub use crate::handoffs::{
-    Allowed, AnsweredGate, AnsweredTag, EvidenceDocument, GateDocument, HandoffDetail,
-    HandoffDocument, HandoffExtras, HandoffSummary, OpenGate, OpenTag, Question,
+    Allowed, AnsweredGate, AnsweredTag, DelegatedVote, EvidenceDocument, GateDocument,
+    HandoffDetail, HandoffDocument, HandoffExtras, HandoffSummary, OpenGate, OpenTag, Question,
 };
 pub use crate::inbox::{
     ChoiceDocument, InboxItemDocument, PersonsWord, SaidPartDocument, SenderDocument,
 };
 pub use crate::insights::{
-    AgentInsights, EdgeInsights, InsightCost, InsightFigures, InsightsDocument, RejectedBy,
-    WeekInsights, WorkflowInsights,
+    AgentInsights, EdgeInsights, InsightCost, InsightFigures, InsightsDocument,
+    RejectReasonDocument, RejectedBy, WeekInsights, WorkflowInsights,
 };
 pub use crate::messages::MessageDocument;
 pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};

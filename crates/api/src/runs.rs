@@ -127,7 +127,7 @@ pub struct PassedGateDocument {
     /// to another gate, or `carried`: passed before gates were recorded.
     #[schema(example = "answered")]
     pub how: String,
-    /// Who sent the command that moved the work past the gate.
+    /// Who moved the work past the gate: of several people all, separated by commas.
     pub by: String,
     pub at: Timestamp,
 }
@@ -156,7 +156,8 @@ pub struct StartRequest {
     /// Creates the story if there is none of that key; otherwise an unknown key is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub new_story: bool,
-    /// If omitted, the project's default workflow.
+    /// If omitted, that of the story's newest run if that was cancelled, else the project's default
+    /// workflow.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub workflow: Option<String>,
     /// If omitted, the agent of the first step.
@@ -172,7 +173,8 @@ pub struct StartRequest {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Of a new run; if omitted, `autonomous`. The workflow has to declare edges for another one.
+    /// Of a new run; if omitted, that of the cancelled run whose workflow it keeps, else `autonomous`.
+    /// The workflow has to declare edges for another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ModeWord>,
     /// What the agents of a new run may use before a person is asked: money, tokens, work time, or

@@ -182,6 +182,14 @@ impl Api {
         Ok(listed)
     }
 
+    /// A list that the API gives as a whole, without pages.
+    pub(crate) async fn whole_list<T: DeserializeOwned>(
+        &self,
+        ask: &Ask,
+    ) -> Result<Listed<T>, Failure> {
+        Listed::begin(&self.send(ask).await?)
+    }
+
     /// Subscribes to events from now on, or after a known event id.
     pub(crate) async fn events(
         &self,

@@ -14,6 +14,7 @@ mod purpose;
 mod runner;
 mod runs;
 mod shared;
+mod slip;
 mod stories;
 
 use std::net::SocketAddr;
@@ -44,6 +45,7 @@ pub(crate) use self::prompt::PromptArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
 pub(crate) use self::runs::{RunCommand, RunLog};
 pub(crate) use self::shared::{ContextCommand, DecisionArgs, DecisionCommand, QuestionCommand};
+pub(crate) use self::slip::nearest_first;
 pub(crate) use self::stories::{StoryAdd, StoryCommand, StoryEdit};
 use crate::show::OutputFormat;
 

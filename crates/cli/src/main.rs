@@ -38,7 +38,8 @@ fn main() -> ExitCode {
         show::answer(&args::greeting());
         return ExitCode::SUCCESS;
     }
-    let matches = args::root().get_matches();
+    let matches =
+        args::root().try_get_matches().unwrap_or_else(|it| args::nearest_first(it).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let format = cli.format();
     show::remember_place(cli.project.as_deref(), cli.data.as_deref());

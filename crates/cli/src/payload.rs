@@ -1,6 +1,7 @@
 //! Arguments that carry a payload: text, `@FILE`, or `-` for stdin.
 
 use baton_core::document::Node;
+use baton_core::document::kind::DocumentKind;
 use baton_core::package::Format;
 use baton_wire::{formats, json};
 use serde_json::value::{RawValue, to_raw_value};
@@ -37,13 +38,20 @@ pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
                 .map_err(|error| Failure::Document { file: file.to_owned(), error })?;
             match format {
                 // The text itself is sent, so that what is stored is what was written.
-                Format::Markdown => {
+                Format::Markdown | Format::Xml if is_document(format, &document) => {
                     to_raw_value(&text).map_err(|error| Failure::Usage(error.to_string()))
                 }
-                Format::Json | Format::Xml | Format::Yaml => raw(json::print(&document)),
+                Format::Json | Format::Xml | Format::Yaml | Format::Markdown => {
+                    raw(json::print(&document))
+                }
             }
         }
     }
+}
+
+/// Whether the server reads the text as a document of this format: other XML would stay a text there.
+fn is_document(format: Format, document: &Node) -> bool {
+    format == Format::Markdown || DocumentKind::of(document) != DocumentKind::Payload
 }
 
 /// A reason: text, `-` for stdin, or `@FILE` where there is such a file.

@@ -2,7 +2,8 @@
 //! environment, and a way to the API.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use baton_core::decide::IdSource as _;
@@ -10,7 +11,7 @@ use baton_core::hash::Hash;
 use baton_core::names::AgentId;
 use baton_engine::{Clock as _, SystemClock};
 use baton_files::{Dir, FileMode};
-use baton_http::{Local, RunnerKey};
+use baton_http::{Local, RunnerKey, ServerNotice};
 use baton_runner::{ApiTransport, Programs, RunnerOptions, TrustList, Unreachable};
 use bytes::Bytes;
 use http::{Request, Response};
@@ -126,7 +127,8 @@ pub(crate) struct ProjectTrust {
 
 impl ProjectTrust {
     pub(crate) fn of(project: &Project) -> Result<Self, Failure> {
-        let wanted = Programs::of(&project.dir, &project.file.runner, &project.file.checks);
+        let (runner, checks) = (&project.file.runner, &project.file.checks);
+        let wanted = Programs::of(&project.dir, runner, checks, &environment());
         if wanted.is_empty() {
             return Ok(Self { allowed: wanted.clone(), wanted });
         }
@@ -153,6 +155,42 @@ pub(crate) fn tell_untrusted(trust: &ProjectTrust) {
         show::note(&format!("  {}: {}", show::visible(name), show::visible(program)));
     }
     show::note("`baton trust` shows what has changed, and allows it; the agents begin then");
+}
+
+/// Said wherever people look for work that does not move.
+const NOT_STARTED: &str =
+    "agents are not started: this project would start what you have not allowed; run `baton trust`";
+
+/// Why no agents are started in this project, if they are not for want of trust.
+pub(crate) fn untrusted(project: &Project) -> Option<&'static str> {
+    let trust = ProjectTrust::of(project).ok()?;
+    (!trust.is_given()).then_some(NOT_STARTED)
+}
+
+pub(crate) fn tell_if_untrusted(project: &Project) {
+    if let Some(why) = untrusted(project) {
+        show::note(&format!("{} {why}", show::warn("careful:")));
+    }
+}
+
+/// How long a look at what is trusted counts for the pages of a server.
+const NOTICE_LASTS: Duration = Duration::from_secs(2);
+
+/// For the pages of a server whose agents may have to wait.
+pub(crate) fn untrusted_notice(root: PathBuf) -> ServerNotice {
+    let last: Mutex<Option<(Instant, Option<String>)>> = Mutex::default();
+    Arc::new(move || {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, notice)) = &*last
+            && at.elapsed() < NOTICE_LASTS
+        {
+            return notice.clone();
+        }
+        let project = Project::find(Some(&root)).ok();
+        let notice = project.and_then(|it| untrusted(&it)).map(str::to_owned);
+        *last = Some((Instant::now(), notice.clone()));
+        notice
+    })
 }
 
 /// What to do where no agent has a program.

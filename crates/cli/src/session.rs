@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::names::Principal;
 use baton_engine::{Engine, EngineError, SystemClock, verify_all};
 use baton_files::{Dir, Staging};
-use baton_http::Backend;
+use baton_http::{Backend, UsageMetrics};
 use baton_store::{Store as _, StoreError};
 use baton_store_sqlite::{
     DATABASE_FILE, DataLock, LOG_FILE, MarkState, OpenError, SqliteStore, has_trusted_mark,
@@ -107,6 +107,8 @@ impl Session {
             archive: self.archive.clone(),
             project: self.project.name(),
             runner_key: None,
+            usage: UsageMetrics::default(),
+            notice: None,
         }
     }
 

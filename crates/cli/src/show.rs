@@ -36,7 +36,7 @@ pub(crate) use pasted::{pasted, remember_place};
 pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};
-pub(crate) use table::{commands, fields, list, table};
+pub(crate) use table::{commands, fields, list, list_or_two, table};
 pub(crate) use text::{block, one_line, shortened, shortened_line, visible};
 pub(crate) use time::{TimeFormat, ago};
 pub(crate) use usage::{budget, usage, usage_table};

@@ -176,6 +176,39 @@ impl DecisionMark {
     pub const MOST: usize = 500;
 }
 
+/// Which open decisions an answer to a gate closes, where the gate had several: those that it names, as
+/// in `decision 2: B` or `2: B`, else the first. `None` where there is no choice.
+pub(crate) fn answered_decisions(
+    run: &Run,
+    gate: HandoffNo,
+    words: Option<&FreeText>,
+) -> Option<Vec<u32>> {
+    let is_open = |it: &DecisionMark| it.asked_by == Some(gate) && it.state == DecisionState::Open;
+    let open = (1u32..).zip(&run.decisions).filter(|(_, it)| is_open(it));
+    let open: Vec<u32> = open.map(|it| it.0).collect();
+    let first = *open.first().filter(|_| open.len() > 1)?;
+    let words = words.map_or("", FreeText::as_str);
+    let named: Vec<u32> = open.into_iter().filter(|no| names_decision(words, *no)).collect();
+    Some(if named.is_empty() { vec![first] } else { named })
+}
+
+/// `decision 2`, `#2`, or a line that begins with `2:`, `2.` or `2)`.
+fn names_decision(words: &str, no: u32) -> bool {
+    let number = no.to_string();
+    let begins = |line: &str| {
+        let rest = line.trim_start().strip_prefix(number.as_str());
+        rest.is_some_and(|it| it.starts_with([':', '.', ')']))
+    };
+    let mut before = String::new();
+    let is_named = words.split_whitespace().any(|word| {
+        let bare = word.trim_matches(|it: char| !it.is_alphanumeric());
+        let is_told = before.starts_with("decision") || word.starts_with('#');
+        before = bare.to_lowercase();
+        bare == number && is_told
+    });
+    is_named || words.lines().any(begins)
+}
+
 impl Run {
     /// A decision by its number, which counts from 1.
     pub fn decision(&self, no: u32) -> Option<&DecisionMark> {

@@ -142,7 +142,8 @@ named! {
         Escalation = "escalation",
         /// The receiver has used up its questions about the handoff.
         Questions = "questions",
-        /// The holder's lease was lost, and so was the lease of every retry.
+        /// The holder's lease was lost, and the work is not tried again: so was the lease of every retry, or the
+        /// runner asks for a person.
         LostLease = "lost_lease",
         /// The work was accepted and released as often as the workflow allows.
         Releases = "releases",
@@ -383,7 +384,7 @@ impl GateCause {
             GateCause::Questions => {
                 "The receiver has asked as often as it may; a person settles it now"
             }
-            GateCause::LostLease => "Every holder of this work lost its lease, in all attempts",
+            GateCause::LostLease => "No attempt at this work came to a handoff",
             GateCause::Releases => {
                 "The work was accepted and released as often as it may; a person decides how to go on"
             }

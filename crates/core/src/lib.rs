@@ -29,6 +29,7 @@ pub mod names;
 pub mod order;
 pub mod outcome;
 pub mod package;
+pub mod person;
 pub mod plural;
 pub mod problem;
 pub mod quoted;

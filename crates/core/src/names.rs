@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use crate::invisible::{is_formatting, is_invisible};
+use crate::look_alike::name_outline;
 
 /// An agent's id, such as `reviewer`: kebab-case, with the source documents' names unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -91,7 +92,7 @@ impl NameError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Empty { what } | Self::TooLong { what, .. } | Self::Invisible { what, .. }
-                if [A_REASON, A_TEXT].contains(what) =>
+                if [A_REASON, A_TEXT, A_CONTEXT].contains(what) =>
             {
                 "bad_text"
             }
@@ -109,6 +110,7 @@ impl NameError {
 
 const A_REASON: &str = "a reason";
 const A_TEXT: &str = "a text";
+const A_CONTEXT: &str = "a context document";
 
 const MOST_KEBAB_BYTES: usize = 64;
 const MOST_KEY_BYTES: usize = 200;
@@ -122,6 +124,7 @@ impl AgentId {
     pub const HUMAN: &'static str = "human";
     /// The agent id of Baton itself: it starts runs and takes them back.
     pub const ORCHESTRATOR: &'static str = "orchestrator";
+    const UNKNOWN: &'static str = "unknown";
 
     pub fn parse(name: &str) -> Result<Self, NameError> {
         kebab("an agent id", name).map(Self)
@@ -133,6 +136,11 @@ impl AgentId {
 
     pub fn orchestrator() -> Self {
         Self(SmolStr::new_static(Self::ORCHESTRATOR))
+    }
+
+    /// In the place of an agent whose name cannot be an id.
+    pub(crate) fn unknown() -> Self {
+        Self(SmolStr::new_static(Self::UNKNOWN))
     }
 
     pub fn is_human(&self) -> bool {
@@ -237,7 +245,9 @@ impl Principal {
     /// may use.
     pub fn typed(text: &str) -> Result<Self, NameError> {
         let name = normal("a principal", text)?;
-        if name.starts_with(Self::OWN_PREFIX) {
+        // In another spelling it would be taken for one of them all the same.
+        let is_plain = name.is_ascii() && !name.contains(':');
+        if !is_plain && name_outline(&name).starts_with(&name_outline(Self::OWN_PREFIX)) {
             return Err(NameError::ReservedPrincipal);
         }
         Ok(Self(name))
@@ -250,6 +260,8 @@ impl Principal {
 
     /// Of the names of Baton's own parts, such as `baton:sweeper`.
     pub const OWN_PREFIX: &'static str = "baton:";
+    /// Of the names that agents are given by runners, such as `agent:reviewer`.
+    pub const AGENT_PREFIX: &'static str = "agent:";
 }
 
 impl FreeText {
@@ -290,6 +302,22 @@ impl Reason {
             return Err(NameError::TooLong { what, n, unit: "bytes", most });
         }
         bounded(A_REASON, reason, MOST_REASON_BYTES).map(Self)
+    }
+
+    /// As [`Reason::parse`], for the text of a context document.
+    pub fn of_context(text: &str) -> Result<Self, NameError> {
+        Self::parse(text).map_err(|error| match error {
+            NameError::Empty { .. } => NameError::Empty { what: A_CONTEXT },
+            NameError::TooLong { n, unit, most, .. } => {
+                NameError::TooLong { what: A_CONTEXT, n, unit, most }
+            }
+            NameError::Invisible { code, .. } => NameError::Invisible { what: A_CONTEXT, code },
+            other @ (NameError::NotKebab { .. }
+            | NameError::NotCommit { .. }
+            | NameError::NotExecutor { .. }
+            | NameError::Reserved { .. }
+            | NameError::ReservedPrincipal) => other,
+        })
     }
 
     /// As [`Reason::parse`], for a workflow's own sentence: at most [`Reason::SHOWN_CHARS`] characters.

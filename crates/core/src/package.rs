@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::canonical;
 use crate::document::Node;
-use crate::document::kind::Shape;
+use crate::document::kind::{DocumentKind, Shape};
 use crate::hash::Hash;
 use crate::view;
 use crate::view::read::first_text;
@@ -42,12 +42,33 @@ impl Package {
 
     /// What the sender decided.
     pub fn decisions(&self) -> Vec<ReportedDecision> {
-        view::decisions(self.body())
+        let decisions = view::decisions(self.body());
+        if decisions.is_empty() { view::decisions(&self.document) } else { decisions }
     }
 
     /// A reviewer's findings, to detect a review that goes in circles.
     pub fn findings(&self) -> BTreeSet<ReviewFinding> {
-        view::findings(self.body())
+        let findings = view::findings(self.body());
+        if findings.is_empty() { view::findings(&self.document) } else { findings }
+    }
+
+    /// One digest of what went wrong, to notice that the same comes again: the findings of a review,
+    /// else the failures of a validation, else the error.
+    pub fn trouble_hash(&self) -> Option<Hash> {
+        let failures = || {
+            let failures = view::failures(self.body());
+            (!failures.is_empty()).then(|| digest(&failures))
+        };
+        findings_hash(&self.findings()).or_else(failures).or_else(|| self.error_hash())
+    }
+
+    /// One digest of the error that the sender reports: its kind, its message and its details.
+    pub fn error_hash(&self) -> Option<Hash> {
+        let body = self.body();
+        let error = first_text(body, &["error.message", "error"])?;
+        let part = |path: &str| first_text(body, &[path]).unwrap_or_default().trim().to_owned();
+        let words = (part("error.type"), format!("{}\n{}", error.trim(), part("error.details")));
+        Some(digest(&BTreeSet::from([words])))
     }
 
     /// The findings as a reason, where the sender gave no other: `2 findings: a.rs:1 (critical), …`.
@@ -75,7 +96,7 @@ impl Package {
 
     /// Why the work cannot go on, where the sender gave no reason: its error, or what blocks it.
     pub fn trouble_in_words(&self) -> Option<String> {
-        let at = |paths: &[&str]| first_text(self.body(), paths);
+        let at = |paths: &[&str]| self.first_text(paths);
         let error = at(&["error.message", "error"]);
         let (kind, words) = match error {
             Some(message) => (at(&["error.type"]), Some(message)),
@@ -99,12 +120,12 @@ impl Package {
             "summary",
             "context.summary",
         ];
-        first_text(self.body(), &PATHS)
+        self.first_text(&PATHS)
     }
 
     /// True where the sender asks for a gate (the YAML handoff).
     pub fn asks_for_gate(&self) -> bool {
-        self.body().member("gate").is_some()
+        [self.body(), &*self.document].iter().any(|it| it.member("gate").is_some())
     }
 
     /// The sender's blockers, in its own words.
@@ -113,12 +134,13 @@ impl Package {
     }
 
     pub fn has_error(&self) -> bool {
-        self.body().member("error").is_some_and(|it| !it.is_blank())
+        let has_error = |it: &&Node| it.member("error").is_some_and(|it| !it.is_blank());
+        [self.body(), &*self.document].iter().any(has_error)
     }
 
     /// The word for what kind of blocker it is.
     pub fn blocked_reason(&self) -> Option<&str> {
-        first_text(self.body(), &["blocked_reason", "handoff.blocked_reason"])
+        self.first_text(&["blocked_reason", "handoff.blocked_reason"])
     }
 
     /// What became of blockers, in the words of the agent that resolved them.
@@ -132,12 +154,12 @@ impl Package {
             "summary",
             "reason",
         ];
-        first_text(self.body(), &PATHS)
+        self.first_text(&PATHS)
     }
 
     /// The text of a field, wherever the document has its body.
     pub fn text_at(&self, field: &str) -> Option<&str> {
-        first_text(self.body(), &[field])
+        self.first_text(&[field])
     }
 
     /// The number in a field, wherever the document has its body.
@@ -146,11 +168,23 @@ impl Package {
         node.and_then(Node::scalar_text).and_then(|it| it.trim().parse().ok())
     }
 
+    /// Whether a field is there, with whatever value.
+    pub fn has_field(&self, field: &str) -> bool {
+        self.body().at(field).or_else(|| self.document.at(field)).is_some()
+    }
+
     /// Every value of a field: at the root of the document, in its body, and in the body's context.
     pub fn nodes_at(&self, field: &str) -> Vec<&Node> {
         let body = self.body();
         let roots = [Some(&*self.document), Some(body), body.member("context")];
         roots.into_iter().flatten().filter_map(|it| it.at(field)).collect()
+    }
+
+    /// The phase that the metadata block says it ends.
+    pub fn phase(&self) -> Option<&str> {
+        let Shape { kind, body } = Shape::of(&self.document);
+        let is_block = matches!(kind, DocumentKind::MetadataBlock(_));
+        first_text(body, &["phase"]).filter(|_| is_block)
     }
 
     /// The phase that the metadata block names for the work that follows.
@@ -198,6 +232,11 @@ impl Package {
         }
     }
 
+    /// In the body, or else beside a root.
+    fn first_text(&self, paths: &[&str]) -> Option<&str> {
+        first_text(self.body(), paths).or_else(|| view::beside_root(&self.document, paths))
+    }
+
     fn body(&self) -> &Node {
         Shape::of(&self.document).body
     }
@@ -226,15 +265,18 @@ pub fn findings_hash(findings: &BTreeSet<ReviewFinding>) -> Option<Hash> {
     }
     let plain =
         |it: &ReviewFinding| (it.location.trim().to_owned(), it.severity.trim().to_lowercase());
-    let findings: BTreeSet<(String, String)> = findings.iter().map(plain).collect();
+    Some(digest(&findings.iter().map(plain).collect()))
+}
+
+fn digest(pairs: &BTreeSet<(String, String)>) -> Hash {
     let mut digest = Sha256::new();
-    for (location, severity) in &findings {
-        for field in [location, severity] {
+    for (first, second) in pairs {
+        for field in [first, second] {
             digest.update((field.len() as u64).to_be_bytes());
             digest.update(field);
         }
     }
-    Some(Hash(digest.finalize().into()))
+    Hash(digest.finalize().into())
 }
 
 #[cfg(test)]
@@ -272,6 +314,37 @@ mod tests {
         let blocked = vec![("blocked_reason", Node::text("unknown")), context.clone()];
         assert_eq!(words(blocked).as_deref(), Some("unknown: no API"));
         assert_eq!(words(vec![context]), None);
+    }
+
+    #[test]
+    fn the_same_failures_or_the_same_error_are_noticed_in_any_notation() {
+        let failure = |kind: &str, words: &str| {
+            Node::map([("@type", Node::text(kind)), ("#text", Node::text(words))])
+        };
+        let xml = |items: Vec<Node>| {
+            let failures = Node::map([("failure", Node::List(items))]);
+            package(Node::map([(
+                "handoff",
+                Node::map([("from", Node::text("a")), ("failures", failures)]),
+            )]))
+        };
+        let [test, lint] = [failure("test", "a - expected 200"), failure("lint", "b:15 - unused")];
+        let one = xml(vec![test.clone(), lint.clone()]).trouble_hash();
+        assert!(one.is_some());
+        assert_eq!(xml(vec![lint.clone(), test.clone()]).trouble_hash(), one);
+        assert_ne!(xml(vec![test]).trouble_hash(), one);
+        let item =
+            Node::map([("type", Node::text("lint")), ("message", Node::text("b:15 - unused"))]);
+        let json = package(Node::map([("failures", Node::List(vec![item]))]));
+        assert_eq!(json.trouble_hash(), xml(vec![lint]).trouble_hash());
+
+        let error = |node: Node| package(Node::map([("error", node)])).trouble_hash();
+        assert_eq!(error(Node::text("no space")), error(Node::text(" no space")));
+        assert_ne!(error(Node::text("no space")), error(Node::text("no inode")));
+        assert_eq!(package(Node::map([])).trouble_hash(), None);
+        let findings =
+            package(Node::map([("findings", Node::List(vec![issue("a:1", "critical")]))]));
+        assert_eq!(findings.trouble_hash(), findings_hash(&findings.findings()));
     }
 
     #[test]

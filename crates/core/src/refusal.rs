@@ -16,7 +16,7 @@ pub enum Refusal {
     RunFinished { status: &'static str },
     #[error("{handoff} is finished, and a finished handoff never changes")]
     Finished { handoff: HandoffNo },
-    #[error("cannot {command} {handoff} while it is {state}; {hint}")]
+    #[error("cannot {command} {handoff} while it is {}; {hint}", condition(state))]
     WrongState {
         command: &'static str,
         handoff: HandoffNo,
@@ -64,10 +64,8 @@ pub enum Refusal {
         /// The agents that may be named.
         choices: Vec<AgentId>,
     },
-    #[error(
-        "the document says `{phase}` for `handoff.next_phase`, but {why}; correct the one or the other"
-    )]
-    WrongPhase { phase: String, why: String },
+    #[error("the document says `{phase}` for `{field}`, but {why}; correct the one or the other")]
+    WrongPhase { field: &'static str, phase: String, why: String },
     #[error("the work cannot be at `{step}` now: {hint}")]
     OutsideBranch { step: StepId, hint: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
@@ -118,8 +116,8 @@ pub enum Refusal {
         instead: Option<String>,
     },
     #[error(
-        "`{by}` is an agent of this workflow, and only a person may open its gates or go past them; \
-         the person says so under another name"
+        "`{by}` is the name of an agent or of a part of Baton, and only a person may do that; a person \
+         says so under a name of their own"
     )]
     NotAPerson { by: Principal },
     #[error("only {approvers} may answer {handoff}, not `{by}`; {instead}")]
@@ -187,7 +185,7 @@ pub enum Refusal {
     )]
     NoSuchDecision { decision: u32, n: usize },
     #[error(
-        "decision {decision} is closed or superseded already; supersede the one that stands in its place"
+        "decision {decision} is closed or superseded already; `baton decision list RUN` shows those that stand"
     )]
     DecisionSuperseded { decision: u32 },
     #[error("decision {decision} is locked; only a person may supersede it")]
@@ -203,7 +201,7 @@ pub enum Refusal {
     )]
     ContextFull { n_bytes: usize, n_documents: usize },
     #[error(
-        "`{by}` cannot ask `{to}` now: `{path}`, so neither would ever get an answer; answer first"
+        "`{by}` cannot ask `{to}` now: {path}, so neither would ever get an answer; answer first"
     )]
     AskCycle { by: AgentId, to: AgentId, path: String },
     #[error("{n} questions between agents are open in this run, and that is the most; answer one")]
@@ -349,6 +347,14 @@ fn choose(step: &StepId, outcome: &str, choices: &[AgentId]) -> String {
     )
 }
 
+/// The name of a state behind "is".
+fn condition(state: &str) -> String {
+    match state {
+        "clarification" => "in clarification".to_owned(),
+        state => state.replace('_', " "),
+    }
+}
+
 fn on(outcome: Option<Outcome>) -> String {
     outcome.map_or_else(String::new, |it| format!(" on {}", it.name()))
 }
@@ -359,7 +365,9 @@ fn or_run(command: Option<&str>) -> String {
 
 fn changed(key: &ContextKey, expected: u32, actual: u32, by: &str) -> String {
     match (expected, actual) {
-        (_, 0) => format!("there is no context document `{key}`; send version 0 to create it"),
+        (_, 0) => {
+            format!("there is no context document `{key}`; version 0 creates it (`--if-version 0`)")
+        }
         (0, _) => format!(
             "the context document `{key}` exists: `{by}` made version {actual}; read it, then change that"
         ),

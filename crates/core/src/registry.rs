@@ -6,11 +6,14 @@ use crate::agent::Agent;
 use crate::canonical;
 use crate::content::Content;
 use crate::document::Node;
+use crate::look_alike::name_outline;
 use crate::names::AgentId;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agents {
     known: BTreeMap<AgentId, Agent>,
+    /// By the look of their ids and shown names, made once: many commands ask who speaks.
+    outlines: BTreeMap<String, AgentId>,
     /// Made once: every handoff compares it with what its run has. `None` without agents.
     cast: Option<Content>,
 }
@@ -22,11 +25,22 @@ impl Agents {
         let portraits = known.values().map(|it| (it.id.to_string(), it.portrait()));
         let cast = Node::Map(portraits.collect());
         let cast = (!known.is_empty()).then(|| Content::shared(canonical::text(&cast)));
-        Self { known, cast }
+        let looks = known.values().map(|it| (&it.name, &it.id));
+        let shown = looks.filter(|it| it.0 != Agent::UNKNOWN);
+        let mut outlines: BTreeMap<String, AgentId> =
+            shown.map(|(name, id)| (name_outline(name), id.clone())).collect();
+        // An id is its agent's, whatever another one is shown by.
+        outlines.extend(known.keys().map(|id| (name_outline(id.as_str()), id.clone())));
+        Self { known, outlines, cast }
     }
 
     pub fn find(&self, id: &AgentId) -> Option<&Agent> {
         self.known.get(id)
+    }
+
+    /// The agent whose id or shown name has this outline.
+    pub(crate) fn by_outline(&self, outline: &str) -> Option<&AgentId> {
+        self.outlines.get(outline)
     }
 
     /// What is shown of all agents: one text, which runs share as long as no file is edited.

@@ -61,6 +61,31 @@ pub fn template(rules: &PackageRules<'_>, about: &str) -> Node {
     Node::map([("summary", FieldMark::text(TextKind::Summary, about).shown())])
 }
 
+/// As [`template`], for a step whose contract asks for phases: with the phase that ends and the one that
+/// comes next, so that its words are those of this very step.
+pub fn template_of_phase(rules: &PackageRules<'_>, about: &str, phase: &str, next: &str) -> Node {
+    let is_asked = |it: &ContractRule| it.field == "phase";
+    let mut asked = rules.contract.into_iter().flat_map(|it| it.must.iter().chain(&it.should));
+    if !asked.any(is_asked) {
+        return template(rules, about);
+    }
+    let next = Node::map([("next_phase", Node::text(next))]);
+    let start = Node::map([("phase", Node::text(phase)), ("handoff", next)]);
+    skeleton(&start, rules)
+}
+
+/// A stuck template with a place for the word by which the workflow finds an agent that helps.
+pub fn with_blocked_reason(template: Node, reasons: &[&str]) -> Node {
+    let Node::Map(mut members) = template else { return template };
+    let is_there = members.iter().any(|(key, _)| key == "blocked_reason");
+    if !reasons.is_empty() && !is_there {
+        let words = reasons.iter().map(|it| (*it).to_owned()).collect();
+        let mark = FieldMark::new(Wanted::Word(words), "what kind of blocker it is");
+        members.insert(0, ("blocked_reason".to_owned(), mark.shown()));
+    }
+    Node::Map(members)
+}
+
 /// A package that satisfies the rules, with samples where a template has marks: for workflows that
 /// are tried without work.
 pub fn sample_of(rules: &PackageRules<'_>) -> Node {

@@ -15,7 +15,7 @@ pub use parts::{
     Artifact, ErrorReport, Expectations, OpenQuestion, ReportedDecision, ReviewFinding,
     ValidationRequest,
 };
-pub(crate) use parts::{blockers, decisions, findings};
+pub(crate) use parts::{blockers, decisions, failures, findings};
 use read::first_text;
 pub use subject::Subject;
 
@@ -74,9 +74,15 @@ const OTHER_RECEIVERS: &[&str] = &["to_agent", "toAgent", "target_agent", "targe
 impl View {
     pub fn of(document: &Node) -> Self {
         let Shape { kind, body } = Shape::of(document);
-        let owned = |paths: &[&str]| first_text(body, paths).map(str::to_owned);
+        // Fields may also stand beside a root.
+        let owned = |paths: &[&str]| {
+            first_text(body, paths).or_else(|| beside_root(document, paths)).map(str::to_owned)
+        };
         let (sender, receiver, summary) = match kind {
-            DocumentKind::Other(it) => (it.sender(body), it.receiver(body), it.summary(body)),
+            DocumentKind::Other(it) => {
+                let summary = it.summary(body).or_else(|| it.summary(document));
+                (it.sender(body), it.receiver(body), summary)
+            }
             DocumentKind::XmlHandoff
             | DocumentKind::WorkflowComplete
             | DocumentKind::MetadataBlock(_)
@@ -98,19 +104,24 @@ impl View {
             receiver,
             external_id: owned(&["id", "handoff_id"]),
             subject: Subject::of(body),
-            claim: OutcomeClaim::of(kind, body),
+            claim: OutcomeClaim::of(kind, body).or_else(|| OutcomeClaim::of(kind, document)),
             next_phase: next_phase(kind, body).map(str::to_owned),
             summary,
             reason: owned(&["to.reason", "reason", "feedback"]),
             context: owned(&["handoff.context", "context"]),
-            decisions: parts::decisions(body),
-            artifacts: parts::artifacts(body),
-            files: parts::files(body),
-            open_questions: parts::open_questions(body),
-            expectations: parts::expectations(body),
-            findings: findings(body),
-            error: parts::error(body),
-            validation: parts::validation(body),
+            decisions: first_list(parts::decisions(body), || parts::decisions(document)),
+            artifacts: first_list(parts::artifacts(body), || parts::artifacts(document)),
+            files: first_list(parts::files(body), || parts::files(document)),
+            open_questions: first_list(parts::open_questions(body), || {
+                parts::open_questions(document)
+            }),
+            expectations: parts::expectations(body).or_else(|| parts::expectations(document)),
+            findings: match findings(body) {
+                none if none.is_empty() => findings(document),
+                some => some,
+            },
+            error: parts::error(body).or_else(|| parts::error(document)),
+            validation: parts::validation(body).or_else(|| parts::validation(document)),
         }
     }
 
@@ -119,6 +130,15 @@ impl View {
         let artifacts = self.artifacts.iter().filter_map(|it| it.path.as_deref());
         artifacts.chain(self.files.iter().map(String::as_str))
     }
+}
+
+/// A text at the top of the document. A name there is that of a field, not that of the root.
+pub(crate) fn beside_root<'a>(document: &'a Node, paths: &[&str]) -> Option<&'a str> {
+    paths.iter().filter(|it| !it.starts_with("handoff.")).find_map(|it| first_text(document, &[it]))
+}
+
+fn first_list<T>(list: Vec<T>, beside: impl FnOnce() -> Vec<T>) -> Vec<T> {
+    if list.is_empty() { beside() } else { list }
 }
 
 /// Only the metadata block has phases.

@@ -8,6 +8,7 @@ mod mode;
 mod problems;
 mod raise;
 mod routing;
+mod way_to_end;
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};

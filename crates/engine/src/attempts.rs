@@ -7,6 +7,7 @@ use baton_core::collaboration::Collaboration;
 use baton_core::command::{Accept, ClaimChecks, Clarify, Command, LeaseTime, Token};
 use baton_core::decide::Effects;
 use baton_core::names::{AgentId, CheckName, FreeText};
+use baton_core::person::{Speaker, speaker};
 use baton_core::refusal::Refusal;
 use baton_core::run::{self, HandoffId, HandoffNo, HandoffState, RunId};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRef};
@@ -143,7 +144,9 @@ impl Engine {
         run: RunId,
         command: Command,
     ) -> Result<AttemptCommand, EngineError> {
-        let Some(attempt) = &caller.attempt else { return Ok(AttemptCommand::CarryOut(command)) };
+        let Some(attempt) = &caller.attempt else {
+            return Ok(AttemptCommand::CarryOut(self.in_own_name(caller, command)));
+        };
         let (own_run, own) = self.resolve_handoff(&HandoffRef::Id(attempt.handoff)).await?;
         let row = self.run(&RunRef::Id(own_run)).await?;
         let held = row.run.handoff(own);
@@ -188,6 +191,29 @@ impl Engine {
                 Ok(AttemptCommand::CarryOut(Command::Post { by, words }))
             }
         }
+    }
+
+    /// The agent that a caller speaks as: that of its attempt, else the one that its name names.
+    pub fn agent_of(&self, caller: &Caller) -> Option<AgentId> {
+        if let Some(attempt) = &caller.attempt {
+            return Some(attempt.agent.clone());
+        }
+        match speaker(&caller.principal, self.catalog().agents(), &[]) {
+            Speaker::Agent(agent) => Some(agent),
+            Speaker::Person | Speaker::Reserved => None,
+        }
+    }
+
+    /// What a caller says under the name of an agent is that agent's, whatever the request says.
+    fn in_own_name(&self, caller: &Caller, mut command: Command) -> Command {
+        if let Command::Post { by, .. } = &mut command {
+            *by = self.agent_of(caller).or(by.take());
+        } else if let Command::Collaborate(it) = &mut command
+            && let Some(agent) = self.agent_of(caller)
+        {
+            speak_as(it, &agent);
+        }
+        command
     }
 
     /// The answer to an attempt that accepts its own handoff: as its claim was answered.

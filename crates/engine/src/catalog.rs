@@ -150,17 +150,19 @@ impl Catalog {
         self.hint_for_file(name).unwrap_or_else(|| did_you_mean(name, &names))
     }
 
-    /// As [`Catalog::hint_for_workflow`], for an agent.
-    pub fn hint_for_agent(&self, name: &str) -> String {
+    /// As [`Catalog::hint_for_workflow`], for an agent in a run of the named workflow, else of the
+    /// project's.
+    pub fn hint_for_agent(&self, name: &str, workflow: Option<&WorkflowName>) -> String {
         let mut names: Vec<&str> = self.agents.iter().map(|it| it.id.as_str()).collect();
         names.extend([AgentId::HUMAN, AgentId::ORCHESTRATOR]);
         if name == "complete" {
             return format!("a run ends with a handoff to `{}`", AgentId::ORCHESTRATOR);
         }
         let hint = || {
-            let own = self.agents_of_default();
+            let workflow = workflow.or(self.default.as_ref());
+            let own = self.agents_at_steps(workflow);
             let near = nearest(name, &own).or_else(|| nearest(name, &names));
-            match (near, self.default.as_ref()) {
+            match (near, workflow) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, Some(workflow)) if !own.is_empty() => {
                     let own: Vec<String> = own.iter().map(|it| format!("`{it}`")).collect();
@@ -173,9 +175,9 @@ impl Catalog {
         self.hint_for_file(name).unwrap_or_else(hint)
     }
 
-    /// The agents at the steps of the project's workflow, in their order: the most likely ones.
-    fn agents_of_default(&self) -> Vec<&str> {
-        let entry = self.default.as_ref().and_then(|it| self.workflows.get(it));
+    /// The agents at the steps of a workflow, in their order: the most likely ones.
+    fn agents_at_steps(&self, workflow: Option<&WorkflowName>) -> Vec<&str> {
+        let entry = workflow.and_then(|it| self.workflows.get(it));
         let mut agents: Vec<&str> = Vec::new();
         for agent in entry.iter().flat_map(|it| &it.workflow.steps).flat_map(|it| &it.agents) {
             if !agents.contains(&agent.as_str()) {

@@ -194,7 +194,7 @@ impl Engine {
         if meant == Some(run) {
             return Ok(no);
         }
-        let which = format!("{}` of this run, but of another: `{run}", handoff_name(which));
+        let which = format!("{} in this run; it is of the run `{run}`", handoff_name(which));
         Err(EngineError::NoSuchHandoff { which })
     }
 

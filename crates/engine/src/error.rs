@@ -19,8 +19,11 @@ pub enum EngineError {
         /// What callers type for the handoffs that the refusal names by their labels.
         numbers: Box<[(HandoffNo, u64)]>,
     },
-    #[error("there is no handoff `{which}`")]
-    NoSuchHandoff { which: String },
+    #[error("there is no handoff {which}")]
+    NoSuchHandoff {
+        /// Between quotes.
+        which: String,
+    },
     #[error("there is no run `{which}`")]
     NoSuchRun { which: String },
     #[error("story `{key}` has no run; `baton run start {}` starts one", shell_word(key.as_str()))]

@@ -132,7 +132,7 @@ impl Engine {
         }
         match self.handoff_of_sender_id(name, run).await? {
             Some(row) => Ok(HandoffRef::InRun(row.run, row.no)),
-            None => Err(EngineError::NoSuchHandoff { which: name.to_owned() }),
+            None => Err(EngineError::NoSuchHandoff { which: format!("`{name}`") }),
         }
     }
 
@@ -269,7 +269,7 @@ impl Engine {
 }
 
 fn label_of(name: &str, label: &str) -> Result<HandoffNo, EngineError> {
-    let no_such = || EngineError::NoSuchHandoff { which: name.to_owned() };
+    let no_such = || EngineError::NoSuchHandoff { which: format!("`{name}`") };
     HandoffNo::parse_label(label).ok_or_else(no_such)
 }
 
@@ -309,10 +309,11 @@ pub(crate) fn run_name(which: &RunRef) -> String {
     }
 }
 
+/// The name between quotes.
 pub(crate) fn handoff_name(which: &HandoffRef) -> String {
     match which {
-        HandoffRef::Number(number) => number.to_string(),
-        HandoffRef::Id(id) => id.0.to_string(),
-        HandoffRef::InRun(run, no) => format!("{no} of run {run}"),
+        HandoffRef::Number(number) => format!("`{number}`"),
+        HandoffRef::Id(id) => format!("`{}`", id.0),
+        HandoffRef::InRun(run, no) => format!("`{no}` in the run `{run}`"),
     }
 }

@@ -19,9 +19,20 @@ impl Engine {
     }
 
     pub(crate) async fn handoff(&self, which: &HandoffRef) -> Result<HandoffRow, EngineError> {
-        let row = self.store.handoff(which).await?;
-        let which = || EngineError::NoSuchHandoff { which: crate::names::handoff_name(which) };
-        row.ok_or_else(which)
+        if let Some(row) = self.store.handoff(which).await? {
+            return Ok(row);
+        }
+        let run = match which {
+            HandoffRef::InRun(run, no) => {
+                self.store.run(&RunRef::Id(*run)).await?.map(|it| (it.number, no))
+            }
+            HandoffRef::Number(_) | HandoffRef::Id(_) => None,
+        };
+        let which = match run {
+            Some((number, no)) => format!("`{no}` in run {number}"),
+            None => crate::names::handoff_name(which),
+        };
+        Err(EngineError::NoSuchHandoff { which })
     }
 
     /// A handoff of a command result. One that the command neither created nor changed is read.

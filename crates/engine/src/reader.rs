@@ -242,7 +242,6 @@ impl<'a> Reader<'a> {
         self.engine.pinned(&row.run).await
     }
 
-    /// Handoffs without their texts, newest first.
     /// What agents used in the runs with these numbers, newest runs first.
     pub async fn usage_facts(
         self,
@@ -253,6 +252,7 @@ impl<'a> Reader<'a> {
         Ok(self.engine.store.usage_facts(first_run, last_run, limit).await?)
     }
 
+    /// Handoffs without their texts, newest first.
     pub async fn handoff_facts(
         self,
         before: u64,

@@ -55,11 +55,12 @@ impl Engine {
         ids: &[ContentId],
         reason: &FreeText,
     ) -> Result<CommandResult, EngineError> {
+        self.not_for_attempts(caller, "redact")?;
         let texts = self.redactable(run, ids).await?;
         let salt = self.load(run).await?.0.run.decision_salt;
         let decide = |loaded: &crate::cache::Loaded,
                       ground: baton_core::decide::DecisionContext<'_>| {
-            Ok(redact(&loaded.run, &texts, reason, ground))
+            redact(&loaded.run, &texts, reason, ground)
         };
         let outcome = self.carry_out(caller, run, decide).await?;
         if caller.mode != CommandMode::DryRun {

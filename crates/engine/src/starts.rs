@@ -13,7 +13,7 @@ use baton_core::refusal::Refusal;
 use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
 use baton_core::workflow::{BlockerRouting, Mode, Target, Workflow};
-use baton_store::{AppendError, RunRow, StoryRow, Version};
+use baton_store::{AppendError, RunRef, RunRow, StoryRow, Version};
 
 use crate::cache::Loaded;
 use crate::catalog::Entry;
@@ -25,22 +25,24 @@ use crate::{Caller, CommandResult, Engine, EngineError, NewRun, story_package};
 #[derive(Debug, Clone)]
 pub struct StartRun {
     pub story: StoryKey,
+    /// Default: that of the story's newest run where that was cancelled, else the project's.
     pub workflow: Option<WorkflowName>,
     /// Default: the first agent of the first step.
     pub to: Option<AgentId>,
     /// Default: the story itself.
     pub package: Option<Package>,
     pub reason: Option<Reason>,
-    /// Of a new run; one that is handed in again keeps its own.
-    pub mode: Mode,
+    /// Of a new run; one that is handed in again keeps its own. Default: that of the cancelled run
+    /// whose workflow it keeps, else autonomous.
+    pub mode: Option<Mode>,
     /// Of a new run: what its agents may use, in place of the workflow's budget.
     pub budget: Budget,
 }
 
 impl StartRun {
-    /// A story as it is, by the project's default workflow, without a person on the way.
+    /// A story as it is, with nothing chosen.
     pub fn of(story: StoryKey) -> Self {
-        let mode = Mode::Autonomous;
+        let mode = None;
         let budget = Budget::default();
         Self { story, workflow: None, to: None, package: None, reason: None, mode, budget }
     }
@@ -111,7 +113,7 @@ impl Engine {
         start: StartRun,
         at: StartingPoint,
     ) -> Result<CommandResult, EngineError> {
-        let MeantStory { story, alike, .. } = self.story_or_new(&start.story).await?;
+        let MeantStory { story, alike, latest } = self.story_or_new(&start.story).await?;
         let at = |package| StartAt {
             step: at.step,
             to: start.to,
@@ -127,18 +129,13 @@ impl Engine {
             let start = at(start.package.unwrap_or_else(nothing));
             return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
         }
+        let (workflow, mode) = self.kept(start.workflow, start.mode, latest).await?;
         let catalog = self.fresh_catalog();
-        let entry = catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
+        let entry = catalog.choose(workflow.as_ref(), |_| true)?.clone();
+        let entry = in_mode(entry, mode)?;
         let first = at(start.package.unwrap_or_else(|| story_package(&story)));
-        self.begin(
-            caller,
-            in_mode(entry, start.mode)?,
-            story,
-            alike,
-            (start.mode, start.budget),
-            First::AtStep(first),
-        )
-        .await
+        let chosen = (mode, start.budget);
+        self.begin(caller, entry, story, alike, chosen, First::AtStep(first)).await
     }
 
     async fn start_story(
@@ -152,14 +149,34 @@ impl Engine {
             return self.start_again(caller, start, row).await;
         }
         let fits = |_: &Workflow| true;
+        let (workflow, mode) = self.kept(start.workflow.clone(), start.mode, latest).await?;
         let catalog = self.fresh_catalog();
-        let entry = catalog.choose(start.workflow.as_ref(), fits)?.clone();
-        let (entry, chosen) = (in_mode(entry, start.mode)?, (start.mode, start.budget));
+        let entry = catalog.choose(workflow.as_ref(), fits)?.clone();
+        let (entry, chosen) = (in_mode(entry, mode)?, (mode, start.budget));
         if start.to.is_none() {
             one_receiver(&entry.workflow)?;
         }
         let first = first_handoff(&entry.workflow, &story, start);
         self.begin(caller, entry, story, alike, chosen, First::Handoff(first)).await
+    }
+
+    /// The workflow and the mode of a new run. A story whose newest run was cancelled goes on as that
+    /// run was, unless the caller chooses otherwise.
+    async fn kept(
+        &self,
+        workflow: Option<WorkflowName>,
+        mode: Option<Mode>,
+        latest: Option<(RunId, RunStatus)>,
+    ) -> Result<(Option<WorkflowName>, Mode), EngineError> {
+        let cancelled = match latest {
+            Some((run, RunStatus::Cancelled)) => self.store.run(&RunRef::Id(run)).await?,
+            Some((_, RunStatus::Open | RunStatus::Paused | RunStatus::Completed)) | None => None,
+        };
+        let is_same = |it: &RunRow| workflow.as_ref().is_none_or(|name| *name == it.run.workflow);
+        let Some(before) = cancelled.filter(is_same) else {
+            return Ok((workflow, mode.unwrap_or_default()));
+        };
+        Ok((Some(before.run.workflow), mode.unwrap_or(before.run.mode)))
     }
 
     /// An open run is started again only where its baton is loose.

@@ -1,9 +1,10 @@
 //! A model API on loopback that plays a script, so that real coding agents can be tested without a
-//! network: the messages of Anthropic, and the responses of OpenAI, as far as Claude Code and Codex use
-//! them. Only for tests.
+//! network: the messages of Anthropic, the responses of OpenAI and the contents of Google, as far as Claude
+//! Code, Codex and Gemini CLI use them. Only for tests.
 #![expect(clippy::expect_used, reason = "a test ends where its model cannot be started")]
 
 mod anthropic;
+mod google;
 mod openai;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -14,7 +15,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -90,7 +91,7 @@ impl FakeModel {
         Self { address, seen, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// For `ANTHROPIC_BASE_URL`; with `/v1` for an OpenAI provider.
+    /// For `ANTHROPIC_BASE_URL` and `GOOGLE_GEMINI_BASE_URL`; with `/v1` for an OpenAI provider.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -113,26 +114,20 @@ impl Drop for FakeModel {
 async fn answer(
     State(state): State<Arc<ModelState>>,
     uri: Uri,
-    headers: axum::http::HeaderMap,
+    headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     let Ok(request) = serde_json::from_slice::<Value>(&body) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let key = ["x-api-key", "authorization"].iter().find_map(|it| headers.get(*it));
-    let key = key.and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
-    let path = uri.path();
-    let is_anthropic = path.ends_with("/messages");
-    if !is_anthropic && !path.ends_with("/responses") {
+    let key = ["x-api-key", "x-goog-api-key", "authorization"];
+    let key = key.iter().find_map(|it| headers.get(*it)).and_then(|it| it.to_str().ok());
+    let Some(api) = ModelApi::of(uri.path()) else {
         return StatusCode::NOT_FOUND.into_response();
-    }
-    let tools = if is_anthropic { anthropic::tools(&request) } else { openai::tools(&request) };
-    let mut conversation = if is_anthropic {
-        anthropic::conversation(&request)
-    } else {
-        openai::conversation(&request)
     };
-    conversation.key = key;
+    let tools = api.tools(&request);
+    let mut conversation = api.conversation(&request);
+    conversation.key = key.unwrap_or_default().to_owned();
     // Without tools a program asks for something of its own: a title, say.
     let step = if tools.is_empty() {
         ModelStep::Text("A title".to_owned())
@@ -140,41 +135,94 @@ async fn answer(
         state.seen.lock().unwrap_or_else(PoisonError::into_inner).push(conversation.clone());
         (state.script)(&conversation)
     };
-    match step {
-        ModelStep::RateLimited { resets_at } => rate_limited(is_anthropic, resets_at),
-        ModelStep::Silence => {
+    let n = conversation.n_results;
+    match (step, api) {
+        (ModelStep::RateLimited { resets_at }, api) => rate_limited(api, resets_at),
+        (ModelStep::Silence, _) => {
             tokio::time::sleep(Duration::from_secs(60)).await;
             StatusCode::SERVICE_UNAVAILABLE.into_response()
         }
-        step @ (ModelStep::Text(_) | ModelStep::Tool { .. }) if is_anthropic => {
-            events(&anthropic::events(&request, conversation.n_results, &tools, &step))
+        (step @ (ModelStep::Text(_) | ModelStep::Tool { .. }), ModelApi::Anthropic) => {
+            events(&anthropic::events(&request, n, &tools, &step))
         }
-        step @ (ModelStep::Text(_) | ModelStep::Tool { .. }) => {
-            events(&openai::events(conversation.n_results, &tools, &step))
+        (step @ (ModelStep::Text(_) | ModelStep::Tool { .. }), ModelApi::OpenAi) => {
+            events(&openai::events(n, &tools, &step))
+        }
+        (step @ (ModelStep::Text(_) | ModelStep::Tool { .. }), ModelApi::GoogleStream) => {
+            events(&[google::response(n, &tools, &step)])
+        }
+        (step @ (ModelStep::Text(_) | ModelStep::Tool { .. }), ModelApi::Google) => {
+            json_body(StatusCode::OK, &google::response(n, &tools, &step))
         }
     }
 }
 
-/// Server-sent events, each named by its type.
+/// Whose requests are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ModelApi {
+    Anthropic,
+    OpenAi,
+    Google,
+    /// The same, as events.
+    GoogleStream,
+}
+
+impl ModelApi {
+    fn of(path: &str) -> Option<Self> {
+        let ends = [
+            ("/messages", Self::Anthropic),
+            ("/responses", Self::OpenAi),
+            (":generateContent", Self::Google),
+            (":streamGenerateContent", Self::GoogleStream),
+        ];
+        ends.into_iter().find(|(end, _)| path.ends_with(end)).map(|it| it.1)
+    }
+
+    fn tools(self, request: &Value) -> Vec<String> {
+        match self {
+            Self::Anthropic => anthropic::tools(request),
+            Self::OpenAi => openai::tools(request),
+            Self::Google | Self::GoogleStream => google::tools(request),
+        }
+    }
+
+    fn conversation(self, request: &Value) -> ScriptedConversation {
+        match self {
+            Self::Anthropic => anthropic::conversation(request),
+            Self::OpenAi => openai::conversation(request),
+            Self::Google | Self::GoogleStream => google::conversation(request),
+        }
+    }
+}
+
+/// Server-sent events, each named by its type where it has one.
 fn events(events: &[Value]) -> Response {
     let mut body = String::new();
     for event in events {
-        let name = event["type"].as_str().unwrap_or_default();
-        body += &format!("event: {name}\ndata: {event}\n\n");
+        if let Some(name) = event["type"].as_str() {
+            body += &format!("event: {name}\n");
+        }
+        body += &format!("data: {event}\n\n");
     }
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
-fn rate_limited(is_anthropic: bool, resets_at: i64) -> Response {
-    let body = if is_anthropic {
-        json!({"type": "error", "error": {"type": "rate_limit_error",
-            "message": "This request would exceed your account's rate limit."}})
-    } else {
-        json!({"error": {"type": "usage_limit_reached", "message": "The usage limit has been reached",
-            "plan_type": "plus", "resets_at": resets_at}})
+fn rate_limited(api: ModelApi, resets_at: i64) -> Response {
+    let body = match api {
+        ModelApi::Anthropic => json!({"type": "error", "error": {"type": "rate_limit_error",
+            "message": "This request would exceed your account's rate limit."}}),
+        ModelApi::OpenAi => json!({"error": {"type": "usage_limit_reached",
+            "message": "The usage limit has been reached", "plan_type": "plus",
+            "resets_at": resets_at}}),
+        ModelApi::Google | ModelApi::GoogleStream => google::rate_limited(resets_at),
     };
-    let headers = [(header::CONTENT_TYPE, "application/json"), (header::RETRY_AFTER, "3600")];
-    (StatusCode::TOO_MANY_REQUESTS, headers, body.to_string()).into_response()
+    let mut response = json_body(StatusCode::TOO_MANY_REQUESTS, &body);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("3600"));
+    response
+}
+
+fn json_body(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
 /// The tool whose name ends so, as the program calls it.

@@ -55,6 +55,7 @@ use uuid::Uuid;
 pub use crate::credential::RunnerKey;
 pub use crate::limits::ServerLimits;
 pub use crate::local::Local;
+pub use crate::usage_metrics::UsageMetrics;
 
 use crate::events::EventTail;
 use crate::guard::Origins;
@@ -64,7 +65,6 @@ use crate::preconditions::ConditionalRoutes;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::scope::Door;
-use crate::usage_metrics::UsageMetrics;
 
 /// The server's address and allowed host names.
 #[derive(Debug, Clone)]
@@ -114,11 +114,19 @@ pub struct Backend {
     pub runner_key: Option<RunnerKey>,
     /// What its pages call the project.
     pub project: Option<String>,
+    /// What agents used, for the metrics.
+    pub usage: UsageMetrics,
+    /// What its pages warn of, looked at for each page; none where there is nothing that could be.
+    pub notice: Option<ServerNotice>,
 }
+
+/// A warning for people that the server itself cannot know of, if it is so at the moment.
+pub type ServerNotice = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 impl From<Arc<Engine>> for Backend {
     fn from(engine: Arc<Engine>) -> Self {
-        Self { engine, archive: None, project: None, runner_key: None }
+        let usage = UsageMetrics::default();
+        Self { engine, archive: None, project: None, runner_key: None, usage, notice: None }
     }
 }
 
@@ -134,6 +142,7 @@ pub(crate) struct App {
     pub(crate) instance: HeaderValue,
     pub(crate) metrics: RequestMetrics,
     pub(crate) usage: UsageMetrics,
+    pub(crate) notice: Option<ServerNotice>,
     /// The OpenAPI 3.1 document of every route.
     pub(crate) description: String,
     /// The same as an HTML page.
@@ -155,7 +164,7 @@ pub(crate) struct App {
 impl App {
     /// Without its description.
     fn new(
-        Backend { engine, archive, project, runner_key }: Backend,
+        Backend { engine, archive, project, runner_key, usage, notice }: Backend,
         origins: Origins,
         instance: HeaderValue,
         live: Arc<EventTail>,
@@ -169,7 +178,8 @@ impl App {
             origins,
             instance,
             metrics: RequestMetrics::default(),
-            usage: UsageMetrics::default(),
+            usage,
+            notice,
             description: String::new(),
             page: String::new(),
             conditional: ConditionalRoutes::default(),

@@ -1,7 +1,7 @@
 //! Looks up the run or handoff that a caller names; the engine resolves the names.
 
 use axum::http::StatusCode;
-use baton_core::names::{AgentId, StoryKey};
+use baton_core::names::{AgentId, StoryKey, WorkflowName};
 use baton_core::run::RunId;
 use baton_store::{HandoffRef, HandoffRow, RunRow};
 
@@ -88,6 +88,15 @@ pub(crate) fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentI
 
 /// An agent that is defined in a file, or one of the two built-in ones.
 pub(crate) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
+    known_agent_of(app, name, None)
+}
+
+/// The same, for a run of that workflow: others are named where this one is not known.
+pub(crate) fn known_agent_of(
+    app: &RequestScope,
+    name: &str,
+    workflow: Option<&WorkflowName>,
+) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.read().catalog().knows(&agent) {
         return Ok(agent);
@@ -97,7 +106,7 @@ pub(crate) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, Api
     if catalog.knows(&agent) {
         return Ok(agent);
     }
-    let hint = catalog.hint_for_agent(agent.as_str());
+    let hint = catalog.hint_for_agent(agent.as_str(), workflow);
     let message = format!("there is no agent `{agent}`; {hint}");
     Err(ApiProblem::malformed("unknown_agent", message))
 }

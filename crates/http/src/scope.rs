@@ -184,9 +184,9 @@ impl RequestCaller {
         &self.caller.principal
     }
 
-    /// The agent of the attempt that the caller is.
-    pub(crate) fn attempt_agent(&self) -> Option<&AgentId> {
-        self.caller.attempt.as_ref().map(|it| &it.agent)
+    /// The agent that the caller speaks as: that of its attempt, else the one that its name names.
+    pub(crate) fn agent(&self) -> Option<AgentId> {
+        self.engine.agent_of(&self.caller)
     }
 
     /// Puts questions of a run again that were not answered in time, or gives them up.

@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::budget::Usage;
 use baton_core::names::AgentId;
 use baton_core::registry::Agents;
 
-#[derive(Default)]
-pub(crate) struct UsageMetrics {
-    by_agent: Mutex<BTreeMap<String, Usage>>,
+/// Shared by every face of one server: what a runner in the same process reports is among it.
+#[derive(Clone, Default)]
+pub struct UsageMetrics {
+    by_agent: Arc<Mutex<BTreeMap<String, Usage>>>,
 }
 
 impl UsageMetrics {

@@ -1,99 +1,132 @@
 //! What `baton do` costs beside the agents: the CPU time of every process of Baton, as a share of the
 //! time that the work takes.
 //!
-//! The agents are programs that work for a while and then hand on. Those of a language model take
+//! Two of them run side by side: one with the scripted executor, and one with Claude Code on a scripted model,
+//! where that is installed. Each agent works for a while and then hands on. Those of a language model take
 //! minutes, so a few seconds are the hard case.
-#![expect(clippy::disallowed_methods, reason = "it measures programs, which it has to start")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it measures programs, which it has to start and look at"
+)]
 
-use std::collections::HashMap;
-use std::path::Path;
-use std::process::Stdio;
+mod cpu;
+mod repository;
+
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
+use baton_fake_model::FakeModel;
 use clap::Args;
 
+use self::cpu::CpuTimes;
+use self::repository::BenchRepository;
 use crate::growth;
-use crate::runner::BenchProject;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoBenchOptions {
     /// How long each of the five agents works
     #[arg(long, default_value_t = 10)]
     seconds: u64,
+    /// The folder into which npm has installed Claude Code; left out: `BATON_AGENT_PROGRAMS`, else the `PATH`
+    #[arg(long, value_name = "DIR")]
+    programs: Option<PathBuf>,
 }
 
 /// The target: CPU time by wall time, in per cent.
 const MOST_PER_CENT: f64 = 2.0;
 /// Processes are looked at so often; what one uses between the last look and its end is not counted.
-const PERIOD: Duration = Duration::from_millis(50);
+const PERIOD: Duration = Duration::from_millis(20);
+/// How much longer than the agents a `baton do` may take before it is given up.
+const MOST_BESIDE: Duration = Duration::from_secs(120);
 
 pub(crate) fn run(options: &DoBenchOptions) -> Result<()> {
-    let (root, state, times) = (tempfile::tempdir()?, tempfile::tempdir()?, tempfile::tempdir()?);
     let program = growth::program()?;
-    let project = BenchProject { program: program.clone(), root: root.path(), state: state.path() };
-    project.lay_out(times.path(), options.seconds)?;
-    let mut command = project.baton(&["do", "Add a greeting", "--yes"]);
-    let began = Instant::now();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let mut used = HashMap::new();
-    let ended = loop {
-        look(&program, &mut used)?;
-        match child.try_wait()? {
-            Some(ended) => break ended,
-            None => std::thread::sleep(PERIOD),
+    let mut repositories = vec![(
+        "the scripted executor",
+        BenchRepository::with_script(&program, Duration::from_secs(options.seconds))?,
+    )];
+    let seconds = options.seconds;
+    let model = FakeModel::start(move |it| repository::answer(it, Duration::from_secs(seconds)));
+    let programs = options.programs.clone();
+    let programs = programs.or_else(|| std::env::var_os("BATON_AGENT_PROGRAMS").map(PathBuf::from));
+    match repository::installed(programs.as_deref()) {
+        Some(claude) => repositories
+            .push(("Claude Code", BenchRepository::with_claude(&program, &claude, &model.url())?)),
+        None => {
+            println!("Claude Code is not installed: `--programs DIR` says where npm has put it")
         }
-    };
-    let wall = began.elapsed();
-    ensure!(ended.success(), "`baton do` failed: {ended}");
-    let cpu: Duration = used.values().sum();
-    let per_cent = cpu.as_secs_f64() / wall.as_secs_f64() * 100.0;
-    println!("| agents work | wall s | CPU of Baton s | processes | share | goal |");
-    println!("|---|---|---|---|---|---|");
+    }
+    let mut measured = Vec::new();
+    for (name, repository) in &repositories {
+        measured.push(MeasuredDo::start(name, repository)?);
+    }
+    let states: Vec<PathBuf> = repositories.iter().map(|(_, it)| it.state()).collect();
+    let mut times = CpuTimes::of(program, states);
+    let most = Duration::from_secs(5 * options.seconds) + MOST_BESIDE;
+    while measured.iter().any(|it| it.wall.is_none()) {
+        times.look()?;
+        for it in &mut measured {
+            it.look(most)?;
+        }
+        std::thread::sleep(PERIOD);
+    }
     println!(
-        "| {} s each | {:.1} | {:.2} | {} | {per_cent:.2} % | {MOST_PER_CENT} % |",
-        options.seconds,
-        wall.as_secs_f64(),
-        cpu.as_secs_f64(),
-        used.len(),
+        "| `baton do` with | agents work | wall s | CPU of Baton s | processes | share | goal |"
     );
-    Ok(())
-}
-
-/// Notes what each process of the program has used so far.
-fn look(program: &Path, used: &mut HashMap<u32, Duration>) -> Result<()> {
-    for entry in std::fs::read_dir("/proc").context("processes are listed on Linux only")? {
-        let entry = entry?;
-        let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse().ok()) else { continue };
-        // It may have ended, or be another user's.
-        let Ok(executable) = std::fs::read_link(entry.path().join("exe")) else { continue };
-        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-        if executable == program
-            && let Some(time) = cpu_time(&stat)
-        {
-            used.insert(pid, time);
-        }
+    println!("|---|---|---|---|---|---|---|");
+    for (index, it) in measured.iter().enumerate() {
+        let wall = it.wall.unwrap_or_default().as_secs_f64();
+        let (cpu, n_processes) = times.sum(index);
+        println!(
+            "| {} | 5 × {} s | {wall:.1} | {:.2} | {n_processes} | {:.2} % | {MOST_PER_CENT} % |",
+            it.name,
+            options.seconds,
+            cpu.as_secs_f64(),
+            cpu.as_secs_f64() / wall * 100.0,
+        );
     }
     Ok(())
 }
 
-/// User and system time in a line of `/proc/PID/stat`, which counts in hundredths of a second.
-fn cpu_time(stat: &str) -> Option<Duration> {
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let mut fields = fields.split(' ').skip(11);
-    let mut ticks = || fields.next()?.parse::<u64>().ok();
-    Some(Duration::from_millis((ticks()? + ticks()?) * 10))
+/// One `baton do`, until it has ended.
+struct MeasuredDo<'a> {
+    name: &'a str,
+    child: Child,
+    began: Instant,
+    /// How long it took, once it has ended.
+    wall: Option<Duration>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl<'a> MeasuredDo<'a> {
+    fn start(name: &'a str, repository: &BenchRepository) -> Result<Self> {
+        let mut command = repository.do_command();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        Ok(Self { name, began: Instant::now(), child: command.spawn()?, wall: None })
+    }
 
-    #[test]
-    fn cpu_time_is_read_whatever_the_name_of_the_program() {
-        let line = "7 (a) b) S 1 7 7 0 -1 4194560 99 0 0 0 31 12 0 0 20 0 1 0 5 6 7";
-        assert_eq!(cpu_time(line), Some(Duration::from_millis(430)));
-        assert_eq!(cpu_time("7 (a) S 1"), None);
+    fn look(&mut self, most: Duration) -> Result<()> {
+        if self.wall.is_some() {
+            return Ok(());
+        }
+        let Some(ended) = self.child.try_wait()? else {
+            ensure!(self.began.elapsed() < most, "`baton do` with {} does not end", self.name);
+            return Ok(());
+        };
+        self.wall = Some(self.began.elapsed());
+        if !ended.success() {
+            let errors = self.child.stderr.take().context("no stderr")?;
+            bail!("`baton do` with {}: {ended}: {}", self.name, std::io::read_to_string(errors)?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for MeasuredDo<'_> {
+    fn drop(&mut self) {
+        // It has ended, but for an error.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

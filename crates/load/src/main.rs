@@ -56,7 +56,7 @@ enum LoadCommand {
     Runner(runner::RunnerBenchOptions),
     /// What `baton do` costs beside the agents
     Do(do_work::DoBenchOptions),
-    /// What `runner` and `do` start as their agents
+    /// What `runner` starts as its agents
     #[command(hide = true)]
     Agent(runner::BenchAgentOptions),
     /// Kill a process under load again and again, and look for what was lost

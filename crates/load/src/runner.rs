@@ -36,9 +36,6 @@ pub(crate) struct BenchAgentOptions {
     /// Where it writes down when it began and ended, by the number of its handoff
     #[arg(long)]
     into: PathBuf,
-    /// How many seconds it works before it hands on
-    #[arg(long, default_value_t = 0)]
-    work: u64,
 }
 
 /// The target, at the 95th percentile.
@@ -48,7 +45,6 @@ const MOST_WAIT: Duration = Duration::from_secs(60);
 /// What `runner` has its agents do: nothing, and then it hands on.
 pub(crate) fn play_agent(options: &BenchAgentOptions) -> Result<()> {
     let began = now()?;
-    std::thread::sleep(Duration::from_secs(options.work));
     let env = |name: &str| std::env::var(name).with_context(|| format!("no {name}"));
     let (agent, story) = (env("BATON_AGENT")?, env("STORY_ID")?);
     let at = PIPELINE.iter().position(|it| *it == agent).context("not of the pipeline")?;
@@ -69,7 +65,7 @@ pub(crate) async fn run(options: &RunnerBenchOptions) -> Result<()> {
     let (root, state, times) = (tempfile::tempdir()?, tempfile::tempdir()?, tempfile::tempdir()?);
     let project =
         BenchProject { program: growth::program()?, root: root.path(), state: state.path() };
-    project.lay_out(times.path(), 0)?;
+    project.lay_out(times.path())?;
     let serving = project.serve()?;
     let mut connection = Connection::open(&serving.address).await?;
     let mut spans = Spans::default();
@@ -178,11 +174,11 @@ fn print_row(what: &str, mut spans: Vec<i64>, goal: &str) {
 }
 
 /// A repository whose agents are this very program.
-pub(crate) struct BenchProject<'a> {
-    pub(crate) program: PathBuf,
-    pub(crate) root: &'a Path,
+struct BenchProject<'a> {
+    program: PathBuf,
+    root: &'a Path,
     /// Where the user's trust is kept.
-    pub(crate) state: &'a Path,
+    state: &'a Path,
 }
 
 /// The server, which is killed when this is dropped.
@@ -192,8 +188,7 @@ struct ServingRunner {
 }
 
 impl BenchProject<'_> {
-    /// With agents that work for so many seconds.
-    pub(crate) fn lay_out(&self, times: &Path, work: u64) -> Result<()> {
+    fn lay_out(&self, times: &Path) -> Result<()> {
         self.done(self.baton(&["init"]))?;
         // What the packages name is there, so that the linter lets them through.
         for name in ["src/session.rs", "src/login.rs", "tests/login.rs", "docs/login.md"] {
@@ -204,7 +199,7 @@ impl BenchProject<'_> {
         let here = std::env::current_exe()?;
         let text = format!(
             "[project]\nworkflow = \"story-pipeline\"\n[executors.bench]\nkind = \"command\"\nrun = \
-             [{:?}, \"agent\", \"--into\", {:?}, \"--work\", \"{work}\"]\n[agents.\"*\"]\nexecutors = [\"bench\"]\n",
+             [{:?}, \"agent\", \"--into\", {:?}]\n[agents.\"*\"]\nexecutors = [\"bench\"]\n",
             here.display().to_string(),
             times.display().to_string(),
         );
@@ -221,7 +216,7 @@ impl BenchProject<'_> {
         self.done(self.baton(&["trust", "--yes"]))
     }
 
-    pub(crate) fn baton(&self, args: &[&str]) -> Command {
+    fn baton(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(args).current_dir(self.root).env("XDG_STATE_HOME", self.state);
         command

@@ -7,8 +7,7 @@ mod transcript;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use agent_client_protocol::schema::ProtocolVersion;
@@ -128,15 +127,16 @@ async fn connect(
         lines.recv().await.map(|line| (Ok::<_, io::Error>(line), lines))
     });
     // What an agent repeats of a session that is loaded was said in another attempt.
-    let is_listening = Arc::new(AtomicBool::new(false));
-    let (heard, updates) = (is_listening.clone(), events.clone());
+    // Nor is what it says of a session that is not this attempt's.
+    let session: Arc<OnceLock<SessionId>> = Arc::default();
+    let (heard, updates) = (session.clone(), events.clone());
     let asked = events.clone();
     Client
         .v1()
         .name("baton")
         .on_receive_notification(
             async move |it: SessionNotification, _| {
-                if heard.load(Ordering::SeqCst) {
+                if heard.get() == Some(&it.session_id) {
                     let _ = updates.send(AcpEvent::Update(Box::new(it.update))).await;
                 }
                 Ok(())
@@ -159,7 +159,7 @@ async fn connect(
             agent_client_protocol::on_receive_request!(),
         )
         .connect_with(Lines::new(outgoing, incoming), async |connection: ConnectionTo<Agent>| {
-            turn(&connection, brief, &events, &is_listening, cancelled).await
+            turn(&connection, brief, &events, &session, cancelled).await
         })
         .await
 }
@@ -168,7 +168,7 @@ async fn turn(
     connection: &ConnectionTo<Agent>,
     brief: &AcpBrief,
     events: &mpsc::Sender<AcpEvent>,
-    is_listening: &AtomicBool,
+    heard: &OnceLock<SessionId>,
     mut cancelled: watch::Receiver<bool>,
 ) -> Result<TurnStop, Error> {
     let session = tokio::select! {
@@ -182,7 +182,7 @@ async fn turn(
         },
         () = is_cancelled(&mut cancelled) => return Ok(TurnStop::Cancelled),
     };
-    is_listening.store(true, Ordering::SeqCst);
+    let _ = heard.set(session.clone());
     let text = ContentBlock::Text(TextContent::new(brief.prompt.clone()));
     let answer =
         connection.send_request(PromptRequest::new(session.clone(), vec![text])).block_task();

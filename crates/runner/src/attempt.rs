@@ -77,6 +77,12 @@ struct Unavailable {
 
 /// Where a program does not say when its rate limit ends.
 const USUAL_LIMIT: SignedDuration = SignedDuration::from_mins(10);
+/// How long a rate limit is waited for whose end is over when it is told.
+const LEAST_LIMIT: SignedDuration = SignedDuration::from_mins(1);
+
+/// For a program that cannot.
+const COMMITTED_FOR_YOU: &str = "\n\n# Do not commit\n\nYou cannot write to the repository's own folder. Leave your \
+     changes in the files: they are committed for you when you have handed on.\n";
 
 /// A handoff that was interrupted so often by the runner's own end is a failure.
 const MOST_INTERRUPTIONS: usize = 3;
@@ -247,34 +253,43 @@ impl AttemptRun {
         let mut session = workspace.session_of(&self.record.agent, &settings.name);
         let executor = executor(settings, &self.context.project, &self.context.program);
         let commits_itself = executor.can_commit() || !workspace.is_worktree;
-        let mut text = prompt.text + &note(workspace, session.as_deref());
-        if !commits_itself {
-            text += "\n\n# Do not commit\n\nYou cannot write to the repository's own folder. Leave your changes in \
-                     the files: they are committed for you when you have handed on.\n";
-        }
-        for round in 1.. {
+        let prompt_of = |session: Option<&str>| {
+            let commits = if commits_itself { "" } else { COMMITTED_FOR_YOU };
+            format!("{}{}{commits}", prompt.text, note(workspace, session))
+        };
+        let mut text = prompt_of(session.as_deref());
+        let mut refused_before: Option<RefusedDocument> = None;
+        let mut round = 1;
+        loop {
             self.record.round = round;
             self.record.prompt_hash = Some(Hash::of(text.as_bytes()).to_string());
             let how = (settings, executor.as_ref());
             let ended = match self.play(how, workspace, &text, session.clone()).await? {
+                Ok(ended) if session.is_some() && ended.has_lost_its_session() => {
+                    self.say(format!(
+                        "`{}` cannot go on with its conversation, and starts over",
+                        settings.name
+                    ))
+                    .await;
+                    self.context.workspaces.forget_session(self.record.run);
+                    session = None;
+                    text = match &refused_before {
+                        Some(refused) => refused.prompt(&prompt_of(None)),
+                        None => prompt_of(None),
+                    };
+                    continue;
+                }
                 Ok(ended) => ended,
                 Err(error) => {
                     let why = format!("could not be started: {error}");
                     return Ok(Err(Unavailable { why, limited_until: None }));
                 }
             };
-            self.pass("agent_ended");
-            self.store_output(&ended.output)?;
-            (self.record.end, self.record.report) = (Some(ended.end), ended.report);
-            self.said = Some(ended.said);
-            self.reach(AttemptStage::AgentFinished)?;
-            self.tell_usage(settings);
-            self.keep_alive(self.record_usage()).await;
-            self.record.used = self.record.used.plus(self.record.report.usage);
-            if !commits_itself {
+            let output = self.keep_end(ended, settings).await?;
+            if !commits_itself && !self.is_cut_short() {
                 self.keep_alive(self.commit(workspace)).await;
             }
-            match self.result(&ended.output).await? {
+            match self.result(&output).await? {
                 ResultOrCorrection::Result(AttemptResult::Failed(why)) => {
                     return Ok(match self.limited() {
                         Some(unavailable) => Err(unavailable),
@@ -282,15 +297,17 @@ impl AttemptRun {
                     });
                 }
                 ResultOrCorrection::Result(result) => return Ok(Ok(result)),
-                ResultOrCorrection::Correction(refused) if round == 1 => {
+                ResultOrCorrection::Correction(refused) if refused_before.is_none() => {
                     self.say(format!(
                         "`{}` handed on what was refused, and gets it back once",
                         self.record.agent
                     ))
                     .await;
                     session.clone_from(&self.record.report.session);
+                    round = 2;
                     // A conversation that goes on has the prompt already.
                     text = refused.prompt(if session.is_some() { "" } else { &text });
+                    refused_before = Some(refused);
                 }
                 ResultOrCorrection::Correction(refused) => {
                     let why = format!("its handoff was refused twice: {}", refused.why());
@@ -298,7 +315,6 @@ impl AttemptRun {
                 }
             }
         }
-        unreachable!("the second round has an end")
     }
 
     /// Starts the program and waits for its end.
@@ -385,14 +401,17 @@ impl AttemptRun {
         let written =
             self.record.dir(&self.context.state)?.make_dirs(WRITTEN, FileMode::Private)?;
         let left = match &end {
-            Some(AgentEnd::TimedOut { .. }) => last_words(output),
+            // What was done and handed on is not thrown away; only what comes next has to wait.
+            Some(AgentEnd::TimedOut { .. } | AgentEnd::OverBudget { .. }) => last_words(output),
             Some(end) if end.is_own() => left_behind(output, &written),
             // What an agent printed before it was ended was not meant as its last word.
-            Some(_) | None => LeftBehind::Nothing,
+            Some(_) | None => LeftBehind::NOTHING,
         };
         match left {
-            LeftBehind::Nothing => {
-                Ok(Result(AttemptResult::Failed(without_handing_off(end.as_ref()))))
+            LeftBehind::Nothing { near_miss } => {
+                let near = near_miss.map(|it| format!("; {it}")).unwrap_or_default();
+                let why = without_handing_off(end.as_ref()) + &near;
+                Ok(Result(AttemptResult::Failed(why)))
             }
             LeftBehind::Broken { why } => Ok(Correction(RefusedDocument::Broken(why))),
             LeftBehind::Document(left) => self.take(&left).await,

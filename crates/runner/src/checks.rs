@@ -1,7 +1,7 @@
 //! Runs the checks that parked work waits for, in the workspace of its run, and reports what came of
 //! them. Each stage is on disk before the next one begins.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,14 +21,13 @@ use uuid::Uuid;
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
-use crate::executor::own_files;
 use crate::is_told;
 use crate::output::plain;
 use crate::package_check::check_package;
 use crate::process::{CHECK_MARK, ProgramSpec, end_checks, run_to_end};
 use crate::record::{AttemptKey, AttemptRetry};
 use crate::status::CheckStatus;
-use crate::trust::foreign_file;
+use crate::trust::{foreign_program, own_command};
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
 const FOLDER: &str = "checks";
@@ -98,6 +97,11 @@ enum CheckFailure {
         "what would be started has changed since it was trusted; `baton trust` shows the difference"
     )]
     Untrusted,
+    #[error(
+        "`{check}` would start `{file}` of the workspace, which is not the one that was trusted; name the file \
+         itself in `[checks.{check}]`, or take the change over into the project and type `baton trust`"
+    )]
+    Foreign { check: String, file: String },
     #[error("the runner was told to stop")]
     Stopped,
     /// Somebody else's by now.
@@ -240,7 +244,13 @@ async fn work(context: Arc<RunnerContext>, claim: CheckClaim, stopped: watch::Re
         Err(why @ (CheckFailure::Stopped | CheckFailure::Untrusted)) => {
             give_back(&context, &mut record, &why.to_string()).await;
         }
-        Err(why) => fail(&context, &mut record, &why.to_string()).await,
+        // It is not the agent's failure, and the next runner would not start it either.
+        Err(why @ CheckFailure::Foreign { .. }) => {
+            fail(&context, &mut record, &why.to_string(), AttemptRetry::AskFirst).await;
+        }
+        Err(why) => {
+            fail(&context, &mut record, &why.to_string(), AttemptRetry::AsUsual).await;
+        }
     }
     let _ = checks_dir(&context.state).and_then(|it| it.remove(record.key.folder()));
 }
@@ -313,24 +323,15 @@ async fn run_check(
 ) -> Result<StoredResult, CheckFailure> {
     let tree = Dir::open(&workspace.path)?;
     let own_env = &context.settings.env;
-    if let Some(file) = foreign_file(&context.project, &tree, &check.run, own_env) {
-        let why = format!(
-            "not run: it would start `{}` of the workspace, which is not the one that was trusted",
-            file.display()
-        );
-        return Ok(StoredResult {
-            check: check.name.to_string(),
-            has_passed: false,
-            detail: detail(&check.run.join(" "), &why),
-            exit_code: None,
-            millis: 0,
-            commit: None,
-            tree: None,
-        });
+    if let Some(file) = foreign_program(&context.project, &tree, &check.run, own_env) {
+        let check = check.name.to_string();
+        return Err(CheckFailure::Foreign { check, file: file.display().to_string() });
     }
     let mut env = context.workspaces.environment(workspace);
     env.push((CHECK_MARK.to_owned(), record.key.folder()));
-    let mut words = own_files(&context.project, &check.run).into_iter();
+    let own = own_command(&context.project, &check.run);
+    let command = command_line(&check.run, &own.programs);
+    let mut words = own.words.into_iter();
     let spec = ProgramSpec {
         program: words.next().unwrap_or_default(),
         args: words.collect(),
@@ -355,7 +356,7 @@ async fn run_check(
     Ok(StoredResult {
         check: check.name.to_string(),
         has_passed: ended.status.is_some_and(|it| it.success()),
-        detail: detail(&check.run.join(" "), printed.trim_end()),
+        detail: detail(&command, printed.trim_end(), ended.n_before),
         exit_code,
         millis: millis(begun),
         commit: None,
@@ -363,16 +364,34 @@ async fn run_check(
     })
 }
 
+/// The command, and which of its files were not the workspace's.
+fn command_line(words: &[String], programs: &[PathBuf]) -> String {
+    let names: Vec<String> = programs.iter().map(|it| it.display().to_string()).collect();
+    match names.is_empty() {
+        true => words.join(" "),
+        false => format!(
+            "{}\n(with the project's own {}, as it was trusted)",
+            words.join(" "),
+            names.join(", ")
+        ),
+    }
+}
+
 /// The command, and the end of what it printed.
-fn detail(command: &str, printed: &str) -> String {
+fn detail(command: &str, printed: &str, n_before: usize) -> String {
     let command = format!("$ {command}");
     let room = MOST_DETAIL_CHARS.saturating_sub(command.chars().count());
     let n_chars = printed.chars().count();
-    if n_chars <= room {
+    if n_chars <= room && n_before == 0 {
         return format!("{command}\n{printed}");
     }
-    let end: String = printed.chars().skip(n_chars - room).collect();
-    format!("{command}\n[{} characters before this]\n{end}", n_chars - room)
+    let n_left_out = n_chars.saturating_sub(room);
+    let end: String = printed.chars().skip(n_left_out).collect();
+    let before = match n_before {
+        0 => format!("{n_left_out} characters"),
+        n => format!("more than {n} bytes"),
+    };
+    format!("{command}\n[{before} before this]\n{end}")
 }
 
 fn beginning(text: &str) -> String {
@@ -411,12 +430,8 @@ async fn give_back(context: &RunnerContext, record: &mut CheckRecord, why: &str)
     end_with(context, record, context.client.release(&record.key, why).await);
 }
 
-async fn fail(context: &RunnerContext, record: &mut CheckRecord, why: &str) {
-    end_with(
-        context,
-        record,
-        context.client.lose(&record.key, why, None, AttemptRetry::AsUsual).await,
-    );
+async fn fail(context: &RunnerContext, record: &mut CheckRecord, why: &str, retry: AttemptRetry) {
+    end_with(context, record, context.client.lose(&record.key, why, None, retry).await);
 }
 
 fn end_with(context: &RunnerContext, record: &mut CheckRecord, sent: Result<(), ApiFailure>) {
@@ -484,9 +499,9 @@ mod tests {
 
     #[test]
     fn of_much_output_the_end_is_told_and_how_much_is_not() {
-        assert_eq!(detail("cargo test", "ok"), "$ cargo test\nok");
+        assert_eq!(detail("cargo test", "ok", 0), "$ cargo test\nok");
         let long = format!("{}the end", "ä".repeat(20_000));
-        let told = detail("cargo test", &long);
+        let told = detail("cargo test", &long, 0);
         assert!(told.chars().count() < 10_000);
         assert!(
             told.starts_with("$ cargo test\n[10519 characters before this]"),
@@ -494,6 +509,8 @@ mod tests {
             &told[..60]
         );
         assert!(told.ends_with("the end"));
+        let much = detail("cargo test", "the end", 20_000_000);
+        assert_eq!(much, "$ cargo test\n[more than 20000000 bytes before this]\nthe end");
     }
 
     #[test]

@@ -19,8 +19,9 @@ use crate::acp::{
 use crate::client::{ApiFailure, PermissionAnswer};
 use crate::output::SECRET;
 use crate::process::{OutputChunk, OutputStream};
+use crate::rate_limit::is_rate_limit;
 use crate::record::{AttemptKey, TurnStop};
-use crate::transcript::{AgentReport, TranscriptPart, is_rate_limit};
+use crate::transcript::{AgentReport, TranscriptPart};
 
 /// How a conversation is led.
 #[derive(Debug, Clone)]

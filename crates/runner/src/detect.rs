@@ -1,6 +1,7 @@
 //! Which coding agents' programs are installed here, and whether they look logged in. Nothing is sent to
 //! their makers.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,6 +17,9 @@ pub struct DetectedProgram {
     /// What it says of its version; `None` where it is not installed, or does not answer.
     pub version: Option<String>,
     pub login: ProgramLogin,
+    /// The variable that is set to where it sends its requests, in the place of its maker's address. The
+    /// executor's `env` has to list it.
+    pub address: Option<&'static str>,
 }
 
 /// What a program would log in with.
@@ -33,10 +37,17 @@ const MOST_TIME: Duration = Duration::from_secs(15);
 
 /// Asks each program for its version, with the user's `PATH` and `HOME` alone.
 pub async fn detect(env: &[(String, String)]) -> Vec<DetectedProgram> {
+    // At once: each may take its time.
+    let start = |program| {
+        let env = env.to_vec();
+        (program, tokio::spawn(async move { version(program, &env).await }))
+    };
+    let asked: Vec<_> = AgentProgram::ALL.into_iter().map(start).collect();
     let mut found = Vec::new();
-    for program in AgentProgram::ALL {
-        let version = version(program, env).await;
-        found.push(DetectedProgram { program, version, login: login(program, env) });
+    for (program, version) in asked {
+        let version = version.await.ok().flatten();
+        let (login, address) = (login(program, env), address(program, env));
+        found.push(DetectedProgram { program, version, login, address });
     }
     found
 }
@@ -63,30 +74,40 @@ fn login(program: AgentProgram, env: &[(String, String)]) -> ProgramLogin {
         AgentProgram::Codex => (&["CODEX_API_KEY", "OPENAI_API_KEY"], &[".codex/auth.json"]),
         AgentProgram::Gemini => (&["GEMINI_API_KEY"], &[".gemini/oauth_creds.json"]),
     };
-    let value = |name: &str| env.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
-    let home = value("HOME").and_then(|it| Dir::open(Path::new(it)).ok());
+    let home = value(env, "HOME").and_then(|it| Dir::open(Path::new(it)).ok());
     let is_stored = |file: &&str| {
         home.as_ref().is_some_and(|it| it.entry(file).is_ok_and(|entry| entry.is_some()))
     };
     if files.iter().any(is_stored) {
         return ProgramLogin::Stored;
     }
-    let variable = variables.iter().find(|it| value(it).is_some_and(|it| !it.is_empty()));
+    let variable = variables.iter().find(|it| value(env, it).is_some_and(|it| !it.is_empty()));
     variable.map_or(ProgramLogin::Missing, |it| ProgramLogin::Variable(it))
+}
+
+fn address(program: AgentProgram, env: &[(String, String)]) -> Option<&'static str> {
+    let name = match program {
+        AgentProgram::Claude => "ANTHROPIC_BASE_URL",
+        AgentProgram::Codex => "OPENAI_BASE_URL",
+        AgentProgram::Gemini => "GOOGLE_GEMINI_BASE_URL",
+    };
+    value(env, name).filter(|it| !it.is_empty()).map(|_| name)
+}
+
+fn value<'a>(env: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    env.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
 }
 
 /// The agents of the Agent Client Protocol whose programs are in the `PATH`: the names that an executor
 /// may have without `run`. They are not started: each would wait for a conversation.
 pub fn detect_acp(env: &[(String, String)]) -> Vec<&'static str> {
     let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
-    let folders: Vec<Dir> = path
-        .unwrap_or_default()
-        .split(':')
-        .filter_map(|it| Dir::open(Path::new(it)).ok())
-        .collect();
-    let is_here = |program: &str| {
-        folders.iter().any(|it| it.entry(program).is_ok_and(|entry| entry.is_some()))
+    let folders: Vec<&str> = path.unwrap_or_default().split(':').collect();
+    let is_program = |path: &Path| {
+        let found = path.metadata();
+        found.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
     };
+    let is_here = |program: &str| folders.iter().any(|it| is_program(&Path::new(it).join(program)));
     let known = ACP_AGENTS.iter().filter(|(_, words)| words.first().is_some_and(|it| is_here(it)));
     known.map(|(name, _)| *name).collect()
 }
@@ -116,9 +137,17 @@ mod tests {
         assert_eq!(login(AgentProgram::Codex, &[]), ProgramLogin::Missing);
     }
 
+    #[test]
+    fn an_address_of_the_users_own_is_found() {
+        let env = |value: &str| vec![("ANTHROPIC_BASE_URL".to_owned(), value.to_owned())];
+        let found = address(AgentProgram::Claude, &env("http://gateway"));
+        assert_eq!(found, Some("ANTHROPIC_BASE_URL"));
+        assert_eq!(address(AgentProgram::Claude, &env("")), None);
+        assert_eq!(address(AgentProgram::Gemini, &env("http://gateway")), None);
+    }
+
     #[tokio::test]
     async fn a_program_is_asked_for_its_version() {
-        use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("codex");
         std::fs::write(&path, "#!/bin/sh\necho codex-cli 1.2.3\n").unwrap();
@@ -127,7 +156,11 @@ mod tests {
         let found: Vec<_> = detect(&env).await.into_iter().map(|it| it.version).collect();
         assert_eq!(found, [None, Some("codex-cli 1.2.3".to_owned()), None]);
         assert_eq!(detect_acp(&env), Vec::<&str>::new());
-        std::fs::write(folder.path().join("codex-acp"), "").unwrap();
+        let acp = folder.path().join("codex-acp");
+        std::fs::create_dir(folder.path().join("opencode")).unwrap();
+        std::fs::write(&acp, "").unwrap();
+        assert_eq!(detect_acp(&env), Vec::<&str>::new(), "it is no program");
+        std::fs::set_permissions(&acp, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(detect_acp(&env), ["codex-acp"]);
     }
 }

@@ -5,12 +5,13 @@
 mod tests;
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_files::Dir;
 
-use crate::process::{ProgramSpec, run_to_end};
+use crate::process::{ProgramSpec, answer_of, run_to_end};
 
 /// A repository, or one of its worktrees.
 #[derive(Debug, Clone)]
@@ -19,6 +20,14 @@ pub(crate) struct GitFolder {
     env: Vec<(String, String)>,
     /// Settings that switch off the filters which the repository's own configuration names.
     without_filters: Vec<(String, &'static str)>,
+}
+
+/// A file that git tracks.
+pub(crate) struct TrackedFile {
+    /// Below the folder.
+    pub(crate) path: PathBuf,
+    /// What git knows of it where it is no regular file: a link, or a submodule.
+    pub(crate) other: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -337,6 +346,35 @@ impl GitFolder {
     }
 
     /// Not as `-c NAME=VALUE`: the name of a filter may have a `=` in it.
+    /// Every file below the folder that git tracks. Asked without a runtime: what is trusted is looked at by
+    /// commands that have none.
+    pub(crate) fn tracked(&self) -> Result<Vec<TrackedFile>, GitError> {
+        let command = "ls-files".to_owned();
+        let spec = self.spec([command.as_str(), "-s", "-z"]);
+        let Some(listed) = answer_of(&spec)? else {
+            return Err(GitError::Failed { command, output: String::new() });
+        };
+        let mut files = Vec::new();
+        for line in listed.split(|it| *it == 0).filter(|it| !it.is_empty()) {
+            let line = OsStr::from_bytes(line);
+            let Some((known, path)) = split_tab(line) else { continue };
+            let is_file = known.starts_with("100");
+            files.push(TrackedFile { path: path.into(), other: (!is_file).then_some(known) });
+        }
+        Ok(files)
+    }
+
+    fn spec<T: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = T>) -> ProgramSpec {
+        let own = args.into_iter().map(|it| it.as_ref().to_owned());
+        ProgramSpec {
+            program: "git".into(),
+            args: SAFE.iter().map(OsString::from).chain(own).collect(),
+            folder: self.path.clone(),
+            env: self.env.iter().cloned().chain(self.settings_in_environment()).collect(),
+            input: None,
+        }
+    }
+
     fn settings_in_environment(&self) -> Vec<(String, String)> {
         let count = ("GIT_CONFIG_COUNT".to_owned(), self.without_filters.len().to_string());
         let each = self.without_filters.iter().enumerate().flat_map(|(n, (name, value))| {
@@ -352,14 +390,7 @@ impl GitFolder {
     ) -> Result<String, GitError> {
         let own: Vec<OsString> = args.into_iter().map(|it| it.as_ref().to_owned()).collect();
         let command = own.first().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
-        let spec = ProgramSpec {
-            program: "git".into(),
-            args: SAFE.iter().map(OsString::from).chain(own).collect(),
-            folder: self.path.clone(),
-            env: self.env.iter().cloned().chain(self.settings_in_environment()).collect(),
-            input: None,
-        };
-        let run = run_to_end(&spec, MOST_TIME).await?;
+        let run = run_to_end(&self.spec(own), MOST_TIME).await?;
         match run.status {
             None => Err(GitError::TooSlow { command }),
             Some(status) if status.success() => Ok(run.answer.trim().to_owned()),
@@ -369,4 +400,12 @@ impl GitFolder {
             }
         }
     }
+}
+
+/// The two sides of a tab: what git knows of a file, and its path.
+fn split_tab(line: &OsStr) -> Option<(String, &OsStr)> {
+    let bytes = line.as_bytes();
+    let tab = bytes.iter().position(|it| *it == b'\t')?;
+    let known = String::from_utf8_lossy(&bytes[..tab]).into_owned();
+    Some((known, OsStr::from_bytes(&bytes[tab + 1..])))
 }

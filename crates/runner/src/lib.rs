@@ -19,6 +19,7 @@ mod package_check;
 mod percent;
 mod play;
 mod process;
+mod rate_limit;
 mod record;
 mod result;
 mod status;
@@ -236,7 +237,7 @@ impl RunnerContext {
         if !self.has_current_settings() {
             return false;
         }
-        let wanted = Programs::of(&self.project, &self.settings, &self.checks);
+        let wanted = Programs::of(&self.project, &self.settings, &self.checks, &self.env);
         if wanted.is_empty() {
             return true;
         }

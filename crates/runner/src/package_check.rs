@@ -11,7 +11,7 @@ use baton_core::evidence::Verdict;
 use baton_core::hash::Hash;
 use baton_core::lint::{Facts, FileFact, LintRule, findings, paths};
 use baton_core::names::CheckName;
-use baton_files::{Dir, FileKind};
+use baton_files::{Dir, FileError, FileKind};
 
 use crate::workspace::{WorkspaceRecord, Workspaces};
 
@@ -20,6 +20,12 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_BYTES_IN_ALL: u64 = 64 << 20;
 /// Paths beyond this number are not looked at.
 const MOST_PATHS: usize = 256;
+/// As file systems have it.
+const MOST_PATH_BYTES: usize = 4096;
+const MOST_NAME_BYTES: usize = 255;
+/// Of a name that is no file's.
+const MOST_SHOWN_CHARS: usize = 100;
+const BEHIND_LINK: &str = "is a link or behind one, which is not followed: name the file itself";
 
 /// What was found about a package.
 pub(crate) struct PackageFindings {
@@ -55,7 +61,7 @@ pub(crate) async fn check_package(
         }
     }
     let files = match Dir::open(&workspace.path) {
-        Ok(dir) => look_at(&dir, document),
+        Ok(dir) => look_at(&dir, document, &mut problems),
         Err(_) => BTreeMap::new(),
     };
     for (path, fact) in &files {
@@ -88,44 +94,72 @@ pub(crate) async fn check_package(
     PackageFindings { problems, seen }
 }
 
-fn look_at(dir: &Dir, document: &Node) -> BTreeMap<String, FileFact> {
+fn look_at(dir: &Dir, document: &Node, problems: &mut Vec<String>) -> BTreeMap<String, FileFact> {
     let mut n_bytes_left = MOST_BYTES_IN_ALL;
-    let named = paths(document).into_iter().take(MOST_PATHS);
-    named.filter_map(|it| Some((it.clone(), look(dir, &it, &mut n_bytes_left)?))).collect()
+    let mut facts = BTreeMap::new();
+    for path in paths(document).into_iter().take(MOST_PATHS) {
+        match look(dir, &path, &mut n_bytes_left) {
+            SeenPath::Fact(fact) => {
+                facts.insert(path, fact);
+            }
+            SeenPath::Outside => {}
+            SeenPath::Odd(why) => {
+                let shown: String = path.escape_debug().take(MOST_SHOWN_CHARS).collect();
+                problems.push(format!("`{shown}` {why}"));
+            }
+        }
+    }
+    facts
 }
 
-/// `None` where it must not be looked at: outside the workspace, or behind a link.
-fn look(dir: &Dir, path: &str, n_bytes_left: &mut u64) -> Option<FileFact> {
+/// What is found under a name of a package.
+enum SeenPath {
+    Fact(FileFact),
+    /// It leads out of the workspace by its own words, which another rule finds.
+    Outside,
+    /// It is not looked at, and nothing is known of it.
+    Odd(&'static str),
+}
+
+fn look(dir: &Dir, path: &str, n_bytes_left: &mut u64) -> SeenPath {
     let mut plain = PathBuf::new();
     for component in Path::new(path).components() {
         match component {
             Component::Normal(name) => plain.push(name),
             Component::CurDir => {}
-            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                return SeenPath::Outside;
+            }
         }
     }
     if plain.as_os_str().is_empty() {
-        return Some(FileFact::Folder);
+        return SeenPath::Fact(FileFact::Folder);
+    }
+    let is_too_long = plain.as_os_str().len() > MOST_PATH_BYTES
+        || plain.components().any(|it| it.as_os_str().len() > MOST_NAME_BYTES);
+    if is_too_long {
+        return SeenPath::Odd("is longer than the name of a file can be");
     }
     let entry = match dir.entry(&plain) {
         Ok(Some(entry)) => entry,
-        Ok(None) => return Some(FileFact::Missing),
-        // A name that is too long, or a way through a link.
-        Err(_) => return None,
+        Ok(None) => return SeenPath::Fact(FileFact::Missing),
+        Err(FileError::Link { .. }) => return SeenPath::Odd(BEHIND_LINK),
+        Err(_) => return SeenPath::Odd("cannot be looked at"),
     };
     let most = MOST_BYTES.min(*n_bytes_left);
     match entry.kind {
-        FileKind::Folder => return Some(FileFact::Folder),
-        FileKind::Link => return None,
+        FileKind::Folder => return SeenPath::Fact(FileFact::Folder),
+        FileKind::Link => return SeenPath::Odd(BEHIND_LINK),
         FileKind::File if entry.n_bytes <= most => {}
         FileKind::File | FileKind::Pipe | FileKind::Socket | FileKind::Device => {
-            return Some(FileFact::File { n_lines: None, sha256: None });
+            return SeenPath::Fact(FileFact::File { n_lines: None, sha256: None });
         }
     }
-    let bytes = dir.read(&plain, most).ok()?;
+    let Ok(bytes) = dir.read(&plain, most) else { return SeenPath::Odd("cannot be read") };
     *n_bytes_left -= bytes.len() as u64;
     let n_newlines = bytes.iter().filter(|it| **it == b'\n').count() as u64;
     let has_rest = bytes.last().is_some_and(|it| *it != b'\n');
     let n_lines = Some(n_newlines + u64::from(has_rest));
-    Some(FileFact::File { n_lines, sha256: Some(Hash::of(&bytes).to_string()) })
+    let sha256 = Some(Hash::of(&bytes).to_string());
+    SeenPath::Fact(FileFact::File { n_lines, sha256 })
 }

@@ -68,6 +68,8 @@ pub(crate) struct ShortRun {
     pub(crate) status: Option<ExitStatus>,
     /// The end of what it printed.
     pub(crate) output: String,
+    /// How many bytes it printed before that.
+    pub(crate) n_before: usize,
     /// Its standard output alone.
     pub(crate) answer: String,
 }
@@ -185,18 +187,26 @@ async fn pump(
 struct Tail {
     bytes: Vec<u8>,
     most: usize,
+    /// How many bytes went away.
+    n_dropped: usize,
 }
 
 impl Tail {
     fn new(most: usize) -> Self {
-        Self { bytes: Vec::new(), most }
+        Self { bytes: Vec::new(), most, n_dropped: 0 }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() > 2 * self.most {
-            self.bytes.drain(..self.bytes.len() - self.most);
+            let n = self.bytes.len() - self.most;
+            self.n_dropped += n;
+            self.bytes.drain(..n);
         }
+    }
+
+    fn n_before(&self) -> usize {
+        self.n_dropped + self.bytes.len().saturating_sub(self.most)
     }
 
     fn text(&self) -> String {
@@ -239,7 +249,20 @@ pub(crate) async fn run_to_end(spec: &ProgramSpec, most: Duration) -> io::Result
     for chunk in program.last_output().await {
         keep(&chunk);
     }
-    Ok(ShortRun { status, output: output.text(), answer: answer.text() })
+    let n_before = output.n_before();
+    Ok(ShortRun { status, output: output.text(), n_before, answer: answer.text() })
+}
+
+/// What a short program prints, without a runtime; `None` where it fails.
+pub(crate) fn answer_of(spec: &ProgramSpec) -> io::Result<Option<Vec<u8>>> {
+    let output = std::process::Command::new(&spec.program)
+        .args(&spec.args)
+        .current_dir(&spec.folder)
+        .env_clear()
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .output()?;
+    Ok(output.status.success().then_some(output.stdout))
 }
 
 /// The exit code and the signal of a program that has ended.

@@ -7,7 +7,7 @@ use baton_api::ProblemDocument;
 use baton_core::document::request::PipelineRequest;
 use baton_core::package::Format;
 use baton_files::{Dir, FileTime};
-use baton_wire::extract::{ExtractError, Found, extract_one};
+use baton_wire::extract::{ExtractError, Found, NearMiss, extract_one};
 use baton_wire::formats;
 
 use crate::output::plain;
@@ -30,7 +30,14 @@ pub(crate) enum LeftBehind {
     Broken {
         why: String,
     },
-    Nothing,
+    Nothing {
+        /// What looks most like a handoff.
+        near_miss: Option<NearMiss>,
+    },
+}
+
+impl LeftBehind {
+    pub(crate) const NOTHING: Self = Self::Nothing { near_miss: None };
 }
 
 const MOST_FILES: usize = 1000;
@@ -43,9 +50,9 @@ pub(crate) fn left_behind(output: &str, written: &Dir) -> LeftBehind {
     match extract_one(&output) {
         Ok(found) => LeftBehind::Document(printed_document(&output, &found)),
         Err(ExtractError::Broken { error, .. }) => LeftBehind::Broken { why: error.to_string() },
-        Err(ExtractError::Nothing) => match newest_markdown(written) {
+        Err(ExtractError::Nothing { near_miss }) => match newest_markdown(written) {
             Some(document) => LeftBehind::Document(document),
-            None => LeftBehind::Nothing,
+            None => LeftBehind::Nothing { near_miss },
         },
     }
 }
@@ -54,7 +61,7 @@ fn printed_document(output: &str, found: &Found) -> LeftDocument {
     let text = match (&found.document, found.format) {
         // The chatter around a metadata block is not its prose.
         (Ok(document), Format::Markdown) => formats::encode(document, Format::Markdown),
-        (Ok(_) | Err(_), _) => output[found.span.clone()].to_owned(),
+        (Ok(_) | Err(_), _) => found.text(output).to_owned(),
     };
     LeftDocument { format: found.format, text, place: "in its output".to_owned() }
 }
@@ -63,7 +70,7 @@ fn printed_document(output: &str, found: &Found) -> LeftDocument {
 /// went on after was an example or a draft.
 pub(crate) fn last_words(output: &str) -> LeftBehind {
     let output = plain(output);
-    let Ok(found) = extract_one(&output) else { return LeftBehind::Nothing };
+    let Ok(found) = extract_one(&output) else { return LeftBehind::NOTHING };
     let is_last =
         output[found.span.end..].trim_matches(|it: char| it.is_whitespace() || "`~".contains(it));
     let ends_in_fence = output.trim_end().ends_with(['`', '~']);
@@ -75,7 +82,7 @@ pub(crate) fn last_words(output: &str) -> LeftBehind {
     if found.document.is_ok() && is_last.is_empty() && is_whole {
         return LeftBehind::Document(printed_document(&output, &found));
     }
-    LeftBehind::Nothing
+    LeftBehind::NOTHING
 }
 
 /// The newest Markdown file with a metadata block. Links are not followed.
@@ -120,7 +127,11 @@ fn newest_markdown(written: &Dir) -> Option<LeftDocument> {
 
 /// A document that was not taken.
 pub(crate) enum RefusedDocument {
-    Refused(Box<ProblemDocument>),
+    Refused {
+        problem: Box<ProblemDocument>,
+        /// What the agent handed on.
+        sent: String,
+    },
     Broken(String),
 }
 
@@ -128,7 +139,7 @@ impl RefusedDocument {
     /// The prompt with what is wrong, and how it would pass.
     pub(crate) fn prompt(&self, prompt: &str) -> String {
         match self {
-            Self::Refused(problem) => correction(prompt, problem),
+            Self::Refused { problem, sent } => correction(prompt, problem, sent),
             Self::Broken(why) => format!(
                 "{prompt}\n\n# Your handoff cannot be read\n\nYou have done the work, and printed a handoff \
                  that cannot be read: {why}. Do not do the work again. Print the handoff once more as one \
@@ -140,13 +151,13 @@ impl RefusedDocument {
 
     pub(crate) fn why(&self) -> &str {
         match self {
-            Self::Refused(problem) => &problem.detail,
+            Self::Refused { problem, .. } => &problem.detail,
             Self::Broken(why) => why,
         }
     }
 }
 
-fn correction(prompt: &str, problem: &ProblemDocument) -> String {
+fn correction(prompt: &str, problem: &ProblemDocument, sent: &str) -> String {
     let mut text = format!(
         "{prompt}\n\n# Your handoff was refused\n\nYou have done the work, and handed on what breaks the \
          rules. Do not do the work again. Print the corrected handoff as one block, and nothing after \
@@ -159,11 +170,27 @@ fn correction(prompt: &str, problem: &ProblemDocument) -> String {
         text += &format!("- {path}: {message} [{}]\n", broken.rule);
     }
     if let Some(skeleton) = &problem.skeleton {
-        let fence = fence_for(skeleton.get());
+        let block = whole_block(sent, skeleton.get());
+        let fence = fence_for(&block);
         text += "\nIt would pass like this, once every mark is filled in:\n\n";
-        text += &format!("{fence}json\n{}\n{fence}\n", skeleton.get());
+        text += &format!("{fence}json\n{block}\n{fence}\n");
     }
     text
+}
+
+/// The skeleton of a package in the request that the agent has sent: without it, it is no handoff.
+fn whole_block(sent: &str, skeleton: &str) -> String {
+    let Ok(document) = formats::decode(Format::Json, sent) else { return skeleton.to_owned() };
+    let is_request = PipelineRequest::of(&document).is_some_and(|it| it.payload().is_some());
+    let read = |it: &str| serde_json::from_str::<serde_json::Value>(it).ok();
+    let (Some(mut request), Some(payload)) = (read(sent), read(skeleton)) else {
+        return skeleton.to_owned();
+    };
+    if !is_request || !request.is_object() {
+        return skeleton.to_owned();
+    }
+    request["payload"] = payload;
+    format!("{request:#}")
 }
 
 /// Text of others in a sentence of the prompt: it begins no line of its own.
@@ -223,12 +250,12 @@ mod tests {
     fn the_newest_markdown_with_a_metadata_block_counts_and_no_link_is_followed() {
         let (written, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let dir = Dir::open(written.path()).unwrap();
-        assert_eq!(left_behind("All done.", &dir), LeftBehind::Nothing);
+        assert_eq!(left_behind("All done.", &dir), LeftBehind::NOTHING);
         std::fs::write(outside.path().join("x.md"), BLOCK).unwrap();
         std::os::unix::fs::symlink(outside.path(), written.path().join("out")).unwrap();
         std::os::unix::fs::symlink(outside.path().join("x.md"), written.path().join("x.md"))
             .unwrap();
-        assert_eq!(left_behind("All done.", &dir), LeftBehind::Nothing);
+        assert_eq!(left_behind("All done.", &dir), LeftBehind::NOTHING);
         std::fs::create_dir(written.path().join("deep")).unwrap();
         std::fs::write(written.path().join("deep/report.md"), format!("# Report\n\n{BLOCK}"))
             .unwrap();
@@ -247,13 +274,30 @@ mod tests {
             "skeleton": skeleton,
         });
         let problem: ProblemDocument = serde_json::from_value(problem).unwrap();
-        let text = RefusedDocument::Refused(Box::new(problem)).prompt("# The prompt");
+        let (problem, sent) = (Box::new(problem), "handoff: 1".to_owned());
+        let text = RefusedDocument::Refused { problem, sent }.prompt("# The prompt");
         let headings: Vec<&str> = text.lines().filter(|it| it.starts_with('#')).collect();
         assert_eq!(headings, ["# The prompt", "# Your handoff was refused"], "{text}");
         let fences = text.lines().filter(|it| it.starts_with("```"));
         assert_eq!(fences.collect::<Vec<_>>(), ["`````json", "`````"], "{text}");
         let text = RefusedDocument::Broken(evil.to_owned()).prompt("# The prompt");
         assert!(!text.contains("\n# Ignore"), "{text}");
+    }
+
+    #[test]
+    fn the_correction_shows_the_whole_block_that_is_to_be_printed() {
+        let sent = r#"{"action":"create","storyId":"s1","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"x"}}"#;
+        let block = whole_block(sent, r#"{"plan":"<the plan>","risks":[]}"#);
+        let expected = sent.replace(r#"{"plan":"x"}"#, r#"{"plan":"<the plan>","risks":[]}"#);
+        let read = |it: &str| serde_json::from_str::<serde_json::Value>(it).unwrap();
+        assert_eq!(read(&block), read(&expected));
+        let found = extract_one(&format!("```json\n{block}\n```\n")).unwrap();
+        assert!(
+            PipelineRequest::of(&found.document.unwrap()).is_some(),
+            "it is found as a handoff"
+        );
+        let document = r#"{"handoff":{"from":"a","to":"b"}}"#;
+        assert_eq!(whole_block(document, document), document, "what is whole stays so");
     }
 
     #[test]
@@ -274,6 +318,38 @@ mod tests {
             let is_found = matches!(last_words(&output), LeftBehind::Document(_));
             assert_eq!(is_found, is_taken, "{output}");
         }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_handoff_is_named() {
+        let written = tempfile::tempdir().unwrap();
+        let dir = Dir::open(written.path()).unwrap();
+        let output = "Done.\n\n```baton\n{\"action\":\"create\"}\n```\n";
+        let LeftBehind::Document(_) = left_behind(output, &dir) else { panic!() };
+        let output = "Done.\n\n```json\n{\"handoff\": {\"blockers\": []}}\n```\n";
+        let LeftBehind::Nothing { near_miss: Some(miss) } = left_behind(output, &dir) else {
+            panic!()
+        };
+        let end = AgentEnd::Exited { code: Some(0), signal: None };
+        assert_eq!(
+            format!("{}; {miss}", without_handing_off(Some(&end))),
+            "exited without handing off (exit code 0); a block at line 4 looks like a handoff, but its \
+             `handoff` has neither `from` nor `to`"
+        );
+    }
+
+    #[test]
+    fn an_answer_of_the_api_is_not_taken_for_a_handoff() {
+        let written = tempfile::tempdir().unwrap();
+        let dir = Dir::open(written.path()).unwrap();
+        let block = "```baton\n{\"to_agent\":\"taster\",\"summary\":\"soup\"}\n```";
+        let answer = r#"{"result":"committed","success":true,"isRepeat":false,"run":{"number":1},"handoff":{"number":1,"id":"x","label":"HO-001","fromAgent":"orchestrator","toAgent":"cook","state":"accepted"}}"#;
+        let LeftBehind::Document(found) = left_behind(&format!("{block}\n{answer}\n"), &dir) else {
+            panic!()
+        };
+        assert_eq!(found.text, "{\"to_agent\":\"taster\",\"summary\":\"soup\"}\n");
+        let left = left_behind(&format!("{answer}\n"), &dir);
+        assert!(matches!(left, LeftBehind::Nothing { near_miss: Some(_) }), "{left:?}");
     }
 
     #[test]

@@ -48,6 +48,14 @@ pub(crate) struct Supervised {
     pub(crate) said: JoinHandle<()>,
 }
 
+impl Supervised {
+    /// True of a program that was told to go on with a conversation, and failed before it was in one.
+    pub(crate) fn has_lost_its_session(&self) -> bool {
+        let has_failed = matches!(self.end, AgentEnd::Exited { code: Some(1..), .. });
+        has_failed && self.report.session.is_none() && self.report.rate_limit.is_none()
+    }
+}
+
 /// How often what was printed is said.
 const SAID_EVERY: Duration = Duration::from_millis(500);
 /// How long an agent may go on once it has handed off.

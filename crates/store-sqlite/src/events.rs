@@ -136,7 +136,7 @@ pub(crate) fn shared_sql(of: SharedEvents) -> String {
     format!(
         "select events.position, runs.id as run_id, events.version, events.happened_at,
              events.name, events.done_by, events.hash, events.body
-         from events indexed by events_shared join runs on runs.number = events.run_number
+         from events indexed by events_shared_votes join runs on runs.number = events.run_number
          where events.run_number = (select number from runs where id = ?1)
              and ((
                  events.name < 'handoff'
@@ -144,6 +144,7 @@ pub(crate) fn shared_sql(of: SharedEvents) -> String {
                      events.name = 'decision.recorded' or events.name = 'decision.superseded'
                      or events.name = 'decision.locked' or events.name = 'context.changed'
                      or events.name = 'gate.opened' or events.name = 'gate.answered'
+                     or events.name = 'gate.approved' or events.name = 'gate.delegated'
                  )
              ) or (
                  events.name > 'message' and events.name < 'n'

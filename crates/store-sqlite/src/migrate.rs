@@ -40,6 +40,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         include_str!("../migrations/0014_faster_shared_events.sql"),
     ),
     migration(15, "scores_and_usage", include_str!("../migrations/0015_scores_and_usage.sql")),
+    migration(16, "votes_of_gates", include_str!("../migrations/0016_votes_of_gates.sql")),
 ];
 
 const fn migration(number: i64, name: &'static str, sql: &'static str) -> Migration {

@@ -239,6 +239,7 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         rework_reason: None,
         n_questions: 0,
         n_releases: 0,
+        failure: None,
         lost_output: None,
         tree: None,
     }

@@ -273,7 +273,7 @@ pub enum SharedEvents {
     ContextVersions,
     /// Questions between agents; not other messages.
     Asks,
-    /// The gates of a run, and their answers.
+    /// The gates of a run, their votes and their answers.
     Gates,
 }
 
@@ -283,7 +283,7 @@ impl SharedEvents {
         match self {
             Self::Decisions => &["decision.recorded", "decision.superseded", "decision.locked"],
             Self::ContextVersions => &["context.changed"],
-            Self::Gates => &["gate.opened", "gate.answered"],
+            Self::Gates => &["gate.opened", "gate.answered", "gate.approved", "gate.delegated"],
             Self::Asks => {
                 &["message.asked", "message.replied", "message.repeated", "message.unanswered"]
             }

@@ -8,16 +8,17 @@ mod items;
 
 use baton_core::agent::Agent;
 use baton_core::content::ContentId;
-use baton_core::event::Event;
+use baton_core::event::{ContentEvent, Event, HandoffEvent};
 use baton_core::names::Principal;
 use baton_core::run::{HandoffNo, Run};
 use baton_engine::EngineError;
-use baton_store::{EventFilter, Position, RunRow, StoredEvent};
+use baton_store::{EventFilter, HandoffFilter, Position, RunRow, StoredEvent};
 use baton_wire::event;
 use jiff::Timestamp;
 
 use self::items::{has_part, texts_of};
 use crate::Views;
+use crate::gate_record::GateRecord;
 
 /// Which part of a conversation is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,10 +50,14 @@ pub struct ConversationItem {
     pub kind: ConversationKind,
     /// The agent as it was shown then; none where a person or a program speaks.
     pub agent: Option<Agent>,
+    /// The step that the agent had to do then.
+    pub agent_step: Option<String>,
     /// Who sent it.
     pub principal: Principal,
     /// The receiver of a handoff or a question.
     pub to: Option<Agent>,
+    /// The step that the receiver has to do.
+    pub to_step: Option<String>,
     /// Baton's own line, such as `Handing off to Reviewer...`.
     pub line: Option<String>,
     /// The author's words, without its use of tools.
@@ -80,7 +85,7 @@ pub enum ConversationKind {
     Message,
     Handoff,
     Decision,
-    /// A person's answer at a gate.
+    /// A person's vote or answer at a gate.
     Answer,
     /// One agent asks another, or the sender of its work.
     Question,
@@ -88,6 +93,8 @@ pub enum ConversationKind {
     /// A question between agents was put again, or given up.
     Unanswered,
     Context,
+    /// A text of the run was redacted.
+    Redaction,
 }
 
 impl ConversationKind {
@@ -101,6 +108,7 @@ impl ConversationKind {
             Self::Reply => "reply",
             Self::Unanswered => "unanswered",
             Self::Context => "context",
+            Self::Redaction => "redaction",
         }
     }
 }
@@ -109,6 +117,16 @@ impl ConversationKind {
 struct FoundPart {
     stored: StoredEvent,
     event: Event,
+}
+
+/// The salt of decisions is nothing that anybody has read.
+fn is_told(event: &Event) -> bool {
+    !matches!(event, Event::Content(ContentEvent::Redacted { is_salt: true, .. }))
+}
+
+/// Whether an item says something of a gate: its votes, or a comment that became a reason.
+fn needs_gates(event: &Event) -> bool {
+    matches!(event, Event::Gate(_) | Event::Handoff(HandoffEvent::Created(_)))
 }
 
 /// How many events are read at once, at least.
@@ -126,7 +144,20 @@ impl Views<'_> {
         let texts = self.texts(row.run.id, ids).await?;
         let cast = self.cast(&row.run).await?;
         let workflow = self.workflow_of(row).await?;
-        let scene = items::Scene { texts: &texts, cast: &cast, workflow: &workflow };
+        let gates = match parts.iter().any(|it| needs_gates(&it.event)) {
+            true => self.gate_record(row.run.id).await?,
+            false => GateRecord::default(),
+        };
+        // A run has few handoffs beside its messages.
+        let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
+        let rows = self.handoffs(&filter).await?;
+        let scene = items::Scene {
+            texts: &texts,
+            cast: &cast,
+            workflow: &workflow,
+            gates: &gates,
+            rows: &rows,
+        };
         let items = parts.into_iter().map(|it| scene.item(it)).collect();
         Ok(ConversationPage { items, has_more })
     }
@@ -154,7 +185,7 @@ impl Views<'_> {
             let is_last = read.len() < n_read as usize;
             let Some(end) = read.last().map(|it| it.position) else { break };
             let parts = read.into_iter().filter(|it| has_part(&it.name)).filter_map(|stored| {
-                let event = event::decode(&stored.body).ok()?;
+                let event = event::decode(&stored.body).ok().filter(is_told)?;
                 Some(FoundPart { stored, event })
             });
             found.extend(parts);

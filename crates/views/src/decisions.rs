@@ -6,21 +6,21 @@
 use std::collections::{HashMap, HashSet};
 
 use baton_core::content::ContentId;
-use baton_core::event::{Event, GateEvent};
-use baton_core::gate::{Answer, Gate};
+use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal};
 use baton_core::package::ReportedDecision;
-use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, RunId};
+use baton_core::run::{Ended, HandoffNo, HandoffState, Kind};
 use baton_core::workflow::Workflow;
 use baton_engine::{EngineError, stored};
-use baton_store::{HandoffFilter, HandoffRow, RunRow, SharedEvents};
-use baton_wire::event;
+use baton_store::{HandoffFilter, HandoffRow, RunRow};
 use jiff::Timestamp;
 
 use crate::Views;
+use crate::gate_record::{GateAnswered, GateRecord, GateVote};
 
 mod records;
 
+pub(crate) use self::records::in_place_of;
 pub use self::records::{DecisionRecord, DecisionStatus};
 
 /// A decision, who made it, and the handoff that has it.
@@ -40,6 +40,17 @@ pub struct Decided {
     pub portrait: Option<ContentId>,
     /// The record, where there is one: packages of an older Baton, and answers to gates, have none.
     pub record: Option<DecisionRecord>,
+    /// The agent that left it open, where a person's answer has decided it.
+    pub asked_by: Option<AgentId>,
+    /// Who recorded it in an agent's name.
+    pub recorded_by: Option<Principal>,
+}
+
+impl Decided {
+    /// A choice that is still to be made: `by` asks for it.
+    pub fn is_open(&self) -> bool {
+        self.record.as_ref().is_some_and(|it| it.status == DecisionStatus::Open)
+    }
 }
 
 /// A package that counts, and the first handoff that hands it over.
@@ -51,59 +62,37 @@ pub(crate) struct StandingPackage<'a> {
     pub(crate) person: Option<&'a Principal>,
 }
 
-/// A person's answer at a gate.
-pub(crate) struct GateAnswered {
-    pub(crate) handoff: HandoffNo,
-    pub(crate) answer: Answer,
-    pub(crate) by: Principal,
-    pub(crate) comment: Option<ContentId>,
-    pub(crate) at: Timestamp,
-}
-
-/// The gates of a run: each as it was opened, and the answers in order.
-#[derive(Default)]
-pub(crate) struct GateRecord {
-    pub(crate) opened: HashMap<HandoffNo, Gate>,
-    pub(crate) answers: Vec<GateAnswered>,
-}
-
-impl GateRecord {
-    pub(crate) fn note(&mut self, event: &Event, at: Timestamp) {
-        if let Event::Gate(GateEvent::Opened { handoff, gate }) = event {
-            self.opened.insert(*handoff, gate.clone());
-        }
-        if let Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. }) = event {
-            let (handoff, answer, by, comment) = (*handoff, answer.clone(), by.clone(), *comment);
-            self.answers.push(GateAnswered { handoff, answer, by, comment, at });
-        }
-    }
-
-    fn is_rejected(&self, no: HandoffNo) -> bool {
-        self.answers.iter().any(|it| it.handoff == no && it.answer == Answer::Reject)
-    }
-
-    /// The name of a gate: the workflow's, else why it was opened.
-    pub(crate) fn name(&self, no: HandoffNo, workflow: &Workflow) -> String {
-        let Some(gate) = self.opened.get(&no) else { return String::new() };
-        let declared = gate.edge_in(workflow).and_then(|it| it.gate.as_ref());
-        declared.map_or_else(|| gate.sentence(), |it| it.name.clone())
-    }
-}
-
-impl GateAnswered {
+/// What a person said at a gate: the answer, or one of the votes before it.
+struct PersonsWords {
+    handoff: HandoffNo,
+    by: Principal,
+    answer: Answer,
     /// `approve: Specification review`.
-    pub(crate) fn words(&self, gate: &str) -> String {
-        match &self.answer {
-            Answer::HandTo(agent) => format!("hand_to {agent}: {gate}"),
-            Answer::Continue
-            | Answer::Accept
-            | Answer::Abort
-            | Answer::Approve
-            | Answer::Reject
-            | Answer::Reply
-            | Answer::Question
-            | Answer::Modify => format!("{}: {gate}", self.answer.name()),
-        }
+    words: String,
+    comment: Option<ContentId>,
+    at: Timestamp,
+}
+
+impl PersonsWords {
+    fn of(gates: &GateRecord, workflow: &Workflow) -> Vec<Self> {
+        let name = |no| gates.name(no, workflow);
+        let vote = |it: &GateVote| Self {
+            handoff: it.handoff,
+            by: it.by.clone(),
+            answer: Answer::Approve,
+            words: it.words(&name(it.handoff)),
+            comment: it.comment,
+            at: it.at,
+        };
+        let answer = |it: &GateAnswered| Self {
+            handoff: it.handoff,
+            by: it.by.clone(),
+            answer: it.answer.clone(),
+            words: it.words(&name(it.handoff)),
+            comment: it.comment,
+            at: it.at,
+        };
+        gates.earlier_votes().map(vote).chain(gates.answers.iter().map(answer)).collect()
     }
 }
 
@@ -162,15 +151,16 @@ impl Views<'_> {
     pub async fn decisions(&self, run: &RunRow) -> Result<Vec<Decided>, EngineError> {
         let mut decided = self.all_decisions(run).await?;
         let counts = |it: &DecisionRecord| match it.status {
-            DecisionStatus::Standing | DecisionStatus::Superseded => true,
-            DecisionStatus::Open | DecisionStatus::Answered | DecisionStatus::Withdrawn => false,
+            DecisionStatus::Standing | DecisionStatus::Answered | DecisionStatus::Superseded => {
+                true
+            }
+            DecisionStatus::Open | DecisionStatus::Withdrawn => false,
         };
         decided.retain(|it| it.record.as_ref().is_none_or(counts));
         Ok(decided)
     }
 
-    /// As [`Views::decisions`], with what is open, what an answer has closed, and what a rejected
-    /// package had decided.
+    /// As [`Views::decisions`], with what is open, and what a rejected package had decided.
     pub async fn all_decisions(&self, row: &RunRow) -> Result<Vec<Decided>, EngineError> {
         let run = row.run.id;
         let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
@@ -179,7 +169,9 @@ impl Views<'_> {
         let mut records = self.decision_records(&row.run).await?;
         let mut decided = Vec::new();
         let mut listed = HashSet::new();
+        let mut counting = HashSet::new();
         for package in standing(&rows, &gates) {
+            counting.insert(package.id);
             let texts = self.whole_texts(run, [package.id]).await?;
             let Some(document) = texts.content(package.id).and_then(stored::package) else {
                 continue;
@@ -190,7 +182,7 @@ impl Views<'_> {
                 {
                     continue;
                 }
-                let record = records.take(package.id, index);
+                let record = records.take(package.id, index, &decision);
                 decided.push(Decided {
                     decision,
                     by: package.by.clone(),
@@ -200,25 +192,37 @@ impl Views<'_> {
                     row: Some(package.row.clone()),
                     portrait: None,
                     record,
+                    asked_by: None,
+                    recorded_by: None,
                 });
             }
         }
-        decided.extend(self.recorded_alone(run, &rows, records).await?);
         let workflow = self.workflow_of(row).await?;
-        let texts = self.whole_texts(run, gates.answers.iter().filter_map(|it| it.comment)).await?;
-        for it in &gates.answers {
+        let said = PersonsWords::of(&gates, &workflow);
+        let texts = self.whole_texts(run, said.iter().filter_map(|it| it.comment)).await?;
+        decided.extend(records.left(&rows, &counting, &gates, &texts));
+        let has_answered = |it: &PersonsWords, decided: &[Decided]| {
+            let is_it = |row: &HandoffRow| row.no == it.handoff;
+            let answers = decided.iter().filter(|it| it.asked_by.is_some());
+            answers.filter_map(|it| it.row.as_ref()).any(is_it)
+        };
+        // What closed an open decision is told with that decision.
+        let said: Vec<PersonsWords> =
+            said.into_iter().filter(|it| !has_answered(it, &decided)).collect();
+        for it in said {
             let Some(row) = rows.iter().find(|row| row.no == it.handoff) else { continue };
-            let words = it.words(&gates.name(it.handoff, &workflow));
             let rationale = it.comment.and_then(|it| texts.get(it)).map(str::to_owned);
             decided.push(Decided {
-                decision: ReportedDecision { id: None, decision: words, rationale },
+                decision: ReportedDecision { id: None, decision: it.words, rationale },
                 by: AgentId::human(),
-                person: Some(it.by.clone()),
-                answer: Some(it.answer.clone()),
+                person: Some(it.by),
+                answer: Some(it.answer),
                 at: it.at,
                 row: Some(row.clone()),
                 portrait: None,
                 record: None,
+                asked_by: None,
+                recorded_by: None,
             });
         }
         let order = |it: &Decided| {
@@ -230,16 +234,6 @@ impl Views<'_> {
         decided.sort_by_key(order);
         records::find_conflicts(&mut decided);
         Ok(decided)
-    }
-
-    async fn gate_record(&self, run: RunId) -> Result<GateRecord, EngineError> {
-        let mut gates = GateRecord::default();
-        for stored in self.shared_events(run, SharedEvents::Gates).await? {
-            if let Ok(event) = event::decode(&stored.body) {
-                gates.note(&event, stored.at);
-            }
-        }
-        Ok(gates)
     }
 }
 

@@ -2,16 +2,15 @@
 
 use baton_core::approval::PersonIdentity;
 use baton_core::content::ContentId;
-use baton_core::event::{Event, GateEvent};
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::run::{Blocker, Ended, HandoffNo, HandoffState, Kind, RunId};
 use baton_engine::{EngineError, LOST_TEXT, WholeTexts};
-use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunFilter, RunRow};
-use baton_wire::event;
+use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
 use jiff::Timestamp;
 
 use crate::Views;
+use crate::gate_record::{GateAnswered, GateVote};
 
 const PAGE: u32 = 200;
 
@@ -24,6 +23,17 @@ pub struct PersonsAnswer {
     pub at: Timestamp,
     /// Every approval, where the gate needed those of several people.
     pub approvals: Vec<GivenApproval>,
+    /// The votes that people passed on.
+    pub passed_on: Vec<PassedVote>,
+}
+
+/// A vote that a person passed on to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedVote {
+    pub by: Principal,
+    pub to: Principal,
+    pub at: Timestamp,
+    pub comment: Option<String>,
 }
 
 /// One of the approvals of a gate that a person has answered.
@@ -33,6 +43,8 @@ pub struct GivenApproval {
     pub at: Timestamp,
     pub comment: Option<String>,
     pub identity: PersonIdentity,
+    /// Those who had the vote before, the one that the workflow names first.
+    pub on_behalf_of: Vec<Principal>,
 }
 
 /// A question about a handoff, and the answer if there is one.
@@ -89,23 +101,23 @@ impl Views<'_> {
         run: RunId,
         gate: HandoffNo,
     ) -> Result<Option<PersonsAnswer>, EngineError> {
-        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        let record = self.gate_record(run).await?;
+        let Some(said) = record.answer_to(gate).cloned() else { return Ok(None) };
         let mut approvals = Vec::new();
-        for stored in self.events(&filter).await? {
-            let Ok(Event::Gate(event)) = event::decode(&stored.body) else { continue };
-            if let GateEvent::Approved { handoff, by, comment, identity, .. } = event {
-                if handoff == gate {
-                    let (at, comment) = (stored.at, self.comment(run, comment).await?);
-                    approvals.push(GivenApproval { by, at, comment, identity });
-                }
-            } else if let GateEvent::Answered { handoff, answer, by, comment, .. } = event
-                && handoff == gate
-            {
-                let (at, comment) = (stored.at, self.comment(run, comment).await?);
-                return Ok(Some(PersonsAnswer { answer, by, comment, at, approvals }));
-            }
+        for vote in record.votes_at(gate) {
+            let GateVote { by, identity, at, on_behalf_of, comment, .. } = vote.clone();
+            let comment = self.comment(run, comment).await?;
+            approvals.push(GivenApproval { by, at, comment, identity, on_behalf_of });
         }
-        Ok(None)
+        let mut passed_on = Vec::new();
+        for it in record.delegations_at(gate) {
+            let (by, to, at) = (it.by.clone(), it.to.clone(), it.at);
+            let comment = self.comment(run, it.comment).await?;
+            passed_on.push(PassedVote { by, to, at, comment });
+        }
+        let GateAnswered { answer, by, comment, at, .. } = said;
+        let comment = self.comment(run, comment).await?;
+        Ok(Some(PersonsAnswer { answer, by, comment, at, approvals, passed_on }))
     }
 
     /// The blockers of open runs after number `after`, until there are at least `most`; those of

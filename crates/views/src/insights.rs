@@ -4,7 +4,9 @@
 //! Computed over the newest handoffs of a window of time, and over no more than
 //! [`MOST_HANDOFFS`] of them: a request costs the same in a store of any size.
 
+mod gate_rejects;
 mod group;
+mod reasons;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,7 +20,9 @@ use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use self::gate_rejects::GateRejects;
 pub use self::group::{InsightGroup, Percentiles, RejectCounts};
+pub use self::reasons::RejectReason;
 use crate::Views;
 
 /// How many handoffs are looked at.
@@ -48,10 +52,12 @@ pub struct Insights {
     pub workflows: Vec<(WorkflowName, InsightGroup)>,
     /// By the Monday that the week begins with, in UTC.
     pub weeks: Vec<(jiff::civil::Date, InsightGroup)>,
+    /// Why work was sent back, the most frequent reasons first.
+    pub reject_reasons: Vec<RejectReason>,
 }
 
 /// Between two places of a workflow.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InsightEdge {
     pub workflow: WorkflowName,
     pub from: String,
@@ -83,7 +89,10 @@ impl Views<'_> {
         let used = self.used_for(&facts).await?;
         let oldest = facts.iter().map(|it| it.created_at).min().filter(|_| is_cut);
         let from = oldest.unwrap_or(window.from);
-        Ok(Insights { is_cut, ..figures(&facts, &used, from, self.now()) })
+        let at_gates = self.gate_rejects(&facts).await?;
+        let reject_reasons = self.reject_reasons(&facts, &at_gates).await?;
+        let figures = figures(&facts, &used, &at_gates, (from, self.now()));
+        Ok(Insights { is_cut, reject_reasons, ..figures })
     }
 }
 
@@ -115,7 +124,12 @@ impl InsightWindow {
 }
 
 /// The figures of some handoffs, newest first.
-fn figures(facts: &[HandoffFact], used: &UsedFor, from: Timestamp, to: Timestamp) -> Insights {
+fn figures(
+    facts: &[HandoffFact],
+    used: &UsedFor,
+    at_gates: &GateRejects,
+    (from, to): (Timestamp, Timestamp),
+) -> Insights {
     let mut agents: BTreeMap<AgentId, InsightGroup> = BTreeMap::new();
     let mut edges: BTreeMap<InsightEdge, InsightGroup> = BTreeMap::new();
     let mut workflows: BTreeMap<WorkflowName, InsightGroup> = BTreeMap::new();
@@ -130,6 +144,14 @@ fn figures(facts: &[HandoffFact], used: &UsedFor, from: Timestamp, to: Timestamp
         let is_first =
             fact.kind == Kind::Sequential && seen.insert((fact.run_number, edge.clone()));
         let used = used.get(&(fact.run_number, fact.no));
+        // The work before a gate is sent back by the answer: along the edge that it was to go.
+        if let Some(reject) = at_gates.get(&fact.number) {
+            let is_first = seen.insert((fact.run_number, reject.edge.clone()));
+            agents.entry(reject.agent.clone()).or_default().reject_by_person(is_first);
+            edges.entry(reject.edge.clone()).or_default().reject_by_person(is_first);
+            workflows.entry(fact.workflow.clone()).or_default().reject_by_person(is_first);
+            weeks.entry(monday(fact.created_at)).or_default().reject_by_person(is_first);
+        }
         // What an agent receives says how fast it is and what it costs, what it sends how good.
         let receiver = agents.entry(fact.to.agent.clone()).or_default();
         receiver.receive(fact, to);
@@ -156,6 +178,7 @@ fn figures(facts: &[HandoffFact], used: &UsedFor, from: Timestamp, to: Timestamp
         edges: finished(edges),
         workflows: finished(workflows),
         weeks: finished(weeks),
+        reject_reasons: Vec::new(),
     }
 }
 

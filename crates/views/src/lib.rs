@@ -11,6 +11,7 @@ mod completion;
 mod conversation;
 mod decisions;
 mod evidence;
+mod gate_record;
 mod handoff_queries;
 mod history;
 mod inbox;
@@ -36,12 +37,15 @@ pub use crate::conversation::{
     ConversationItem, ConversationKind, ConversationPage, ConversationWindow, StatedDecision,
 };
 pub use crate::decisions::{Decided, DecisionRecord, DecisionStatus};
-pub use crate::handoff_queries::{Blocking, GivenApproval, PersonsAnswer, QuestionAndAnswer};
+pub use crate::gate_record::{GateAnswered, GateDelegation, GateRecord, GateVote};
+pub use crate::handoff_queries::{
+    Blocking, GivenApproval, PassedVote, PersonsAnswer, QuestionAndAnswer,
+};
 pub use crate::inbox::{
     GateQuestion, InboxChoice, InboxItem, ObservedEvidence, SaidPart, SenderWords, Then, Waits,
 };
 pub use crate::insights::{
-    InsightEdge, InsightGroup, InsightWindow, Insights, Percentiles, RejectCounts,
+    InsightEdge, InsightGroup, InsightWindow, Insights, Percentiles, RejectCounts, RejectReason,
 };
 pub use crate::messages::PostedMessage;
 pub use crate::passed_gates::{GatePassage, PassedGate};

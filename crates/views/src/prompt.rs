@@ -12,6 +12,7 @@ mod budget;
 mod claims;
 mod context;
 pub(crate) mod fence;
+mod forms;
 mod gather;
 mod render;
 mod role;

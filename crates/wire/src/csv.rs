@@ -3,6 +3,8 @@
 //! A spreadsheet takes a cell that begins like a formula for one and computes it, whatever stands
 //! around it. Such a cell gets an apostrophe before it, so that it is text.
 
+use baton_core::invisible::is_invisible;
+
 /// One record with its line end.
 pub fn record<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let mut line = String::new();
@@ -39,11 +41,15 @@ fn push_cell(line: &mut String, text: &str) {
     line.push('"');
 }
 
-/// Whether a spreadsheet may compute it: programs skip blanks before the sign, and take full-width
-/// signs too. A tab or a line end at the beginning starts another cell in some.
+/// Whether a spreadsheet may compute it: programs skip blanks and what cannot be seen before the sign,
+/// and take full-width, small and mathematical signs too. A tab or a line end at the beginning starts
+/// another cell in some.
 fn is_formula(text: &str) -> bool {
-    let first = text.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
-    let begins = first.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    const SIGNS: [char; 14] =
+        ['=', '+', '-', '@', '＝', '＋', '－', '＠', '−', '﹢', '﹣', '﹦', '﹫', '‐'];
+    let first = text
+        .trim_start_matches(|it: char| it.is_whitespace() || it.is_control() || is_invisible(it));
+    let begins = first.starts_with(SIGNS);
     begins || text.starts_with(['\t', '\r', '\n'])
 }
 

@@ -2,8 +2,9 @@
 //!
 //! XML, YAML and JSON, bare or in a fence, a metadata block under its heading and Markdown with
 //! front matter; among chatter, code and colours, in block quotes and list items, and in the JSON
-//! that agent programs wrap their answer in. HTML comments are not searched. A broken handoff is
-//! reported, not skipped: an agent that printed a broken one after a good one meant the broken one.
+//! that agent programs wrap their answer in. HTML comments are not searched, and answers of Baton's
+//! own API are no handoffs. A broken handoff is reported, not skipped: an agent that printed a broken
+//! one after a good one meant the broken one. Fields beside `handoff` belong to it in every format.
 
 use std::ops::Range;
 
@@ -18,6 +19,8 @@ mod candidate;
 mod envelope;
 mod error;
 mod json_blocks;
+mod near_miss;
+mod own_answer;
 mod plain;
 mod xml_blocks;
 mod yaml_blocks;
@@ -25,6 +28,7 @@ mod yaml_blocks;
 use candidate::{Candidate, CandidateContent, Candidates, is_handoff};
 use envelope::EnvelopePart;
 pub use error::ExtractError;
+pub use near_miss::NearMiss;
 use plain::Plain;
 
 /// A handoff, or an attempt at one.
@@ -62,11 +66,16 @@ pub fn extract(output: &str) -> Vec<Found> {
 
 /// The last one, which must be well-formed.
 pub fn extract_one(output: &str) -> Result<Found, ExtractError> {
-    let last = extract(output).pop().ok_or(ExtractError::Nothing)?;
+    let Some(last) = extract(output).pop() else { return Err(nothing_in(output)) };
     match last.document {
         Ok(_) => Ok(last),
         Err(error) => Err(ExtractError::Broken { span: last.span, error }),
     }
+}
+
+/// The error for an output without a handoff.
+pub fn nothing_in(output: &str) -> ExtractError {
+    ExtractError::Nothing { near_miss: near_miss::find(output) }
 }
 
 /// Searches a text without escape sequences.

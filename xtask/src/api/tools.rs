@@ -47,11 +47,11 @@ fn ensure_node_tools() -> Result<()> {
     let major = version.as_deref().and_then(major_version);
     ensure!(
         major.is_some_and(|it| it >= LEAST_NODE),
-        "node {LEAST_NODE} or later is missing; redocly and the TypeScript client run on it"
+        "node {LEAST_NODE} or later is missing; redocly, spectral and the TypeScript client run on it"
     );
     ensure!(
         succeeds(Command::new("npm").arg("--version")),
-        "npm is missing; redocly, openapi-typescript and typescript are installed with it"
+        "npm is missing; redocly, spectral, openapi-typescript and typescript are installed with it"
     );
     std::fs::create_dir_all(&dir)?;
     std::fs::write(dir.join("package.json"), PACKAGE)?;

@@ -88,6 +88,7 @@ const EVERYTHING: &[&str] = &[
 const FOR_LOAD: &[&str] = &[
     "baton-core",
     "baton-engine",
+    "baton-fake-model",
     "baton-hostile",
     "baton-http",
     "baton-store",

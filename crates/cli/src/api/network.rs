@@ -51,7 +51,7 @@ impl RemoteServer {
     /// The server that a process of ours has started.
     pub(crate) fn started(url: &str) -> Result<Self, Failure> {
         match Url::parse(url) {
-            Ok(url) => Ok(Self { url, from: UrlSource::Flag }),
+            Ok(url) => Ok(Self { url, from: UrlSource::Started }),
             Err(error) => Err(Failure::Usage(format!("the server `{url}`: {error}"))),
         }
     }

@@ -18,6 +18,8 @@ pub(crate) struct Url {
 pub(crate) enum UrlSource {
     Flag,
     Environment,
+    /// A process of ours has started it, or found it with the data.
+    Started,
     /// The lock file of this data folder, with the server's instance id: another server may have
     /// its address by now.
     Lock {
@@ -72,7 +74,7 @@ impl UrlSource {
     /// The expected server instance, where known.
     pub(super) fn instance(&self) -> Option<&HeaderValue> {
         match self {
-            Self::Flag | Self::Environment => None,
+            Self::Flag | Self::Environment | Self::Started => None,
             Self::Lock { instance, .. } => Some(instance),
         }
     }
@@ -88,6 +90,7 @@ impl fmt::Display for UrlSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("named by `--server`"),
+            Self::Started => f.write_str("of this project"),
             Self::Environment => f.write_str("named by `BATON_URL`"),
             Self::Lock { data, .. } => write!(f, "named by the lock file in `{}`", data.display()),
         }

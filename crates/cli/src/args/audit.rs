@@ -89,9 +89,18 @@ pub(crate) struct AuditRange {
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
     /// From this day in UTC on, or from this instant on
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = day_or_instant)]
     pub(crate) from: Option<String>,
     /// Up to the end of this day in UTC, or up to this instant
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = day_or_instant)]
     pub(crate) to: Option<String>,
+}
+
+/// The server reads it; here it is only looked at, so that the message names the option.
+fn day_or_instant(text: &str) -> Result<String, String> {
+    let is_day = text.parse::<jiff::civil::Date>().is_ok() && text.len() == "2026-01-31".len();
+    if is_day || text.parse::<jiff::Timestamp>().is_ok() {
+        return Ok(text.to_owned());
+    }
+    Err("it is a day, such as 2026-01-31, or an instant, such as 2026-01-31T12:00:00Z".to_owned())
 }

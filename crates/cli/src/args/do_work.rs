@@ -20,7 +20,7 @@ pub(crate) struct DoArgs {
     /// What agents may use before you are asked: `5usd`, `200000tokens`, `2h`, or several of them
     #[arg(long, value_name = "AMOUNT", conflicts_with = "continue_run")]
     pub(crate) budget: Option<String>,
-    /// Approve for me at every gate. What needs a decision, such as a used-up budget, still stops the work
+    /// Approve for me at the gates that the workflow declares. What needs a decision, such as a used-up budget, still stops the work
     #[arg(long)]
     pub(crate) yes: bool,
 }

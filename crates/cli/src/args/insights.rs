@@ -24,10 +24,12 @@ pub(crate) enum InsightsBy {
     Edge,
     Workflow,
     Week,
+    /// Why work was sent back.
+    Reason,
 }
 
 impl InsightsBy {
-    const ALL: [Self; 4] = [Self::Agent, Self::Edge, Self::Workflow, Self::Week];
+    const ALL: [Self; 5] = [Self::Agent, Self::Edge, Self::Workflow, Self::Week, Self::Reason];
 
     fn name(self) -> &'static str {
         match self {
@@ -35,6 +37,7 @@ impl InsightsBy {
             Self::Edge => "edge",
             Self::Workflow => "workflow",
             Self::Week => "week",
+            Self::Reason => "reason",
         }
     }
 }

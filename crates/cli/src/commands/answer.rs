@@ -1,14 +1,15 @@
 //! A person's answers: `baton approve`, `delegate`, `reject`, `modify` and `answer`.
 
-use baton_api::{PersonsWord, VoteDelegation};
+use baton_api::{ApprovalsDocument, GateDocument, HandoffDetail, PersonsWord, VoteDelegation};
 use baton_core::gate::AnswerKind;
 use serde_json::value::RawValue;
 
-use super::outcome::tell;
+use super::outcome::{Deed, show_deed, tell_deed};
 use crate::api::{Api, Ask};
 use crate::args::{self, Say, Which, WriteArgs};
 use crate::failure::Failure;
 use crate::payload;
+use crate::show::OutputFormat;
 
 pub(crate) async fn run(api: &Api, args: &args::AnswerArgs) -> Result<(), Failure> {
     let answer = args.choice.unwrap_or(AnswerKind::Reply);
@@ -45,7 +46,8 @@ pub(crate) async fn delegate(api: &Api, args: &args::DelegateArgs) -> Result<(),
     let comment = payload::words(args.comment.as_ref())?;
     let to = VoteDelegation { to: args.to.clone(), comment };
     let ask = Ask::post(["inbox", &args.which.handoff, "delegate"], &to).of(&args.which);
-    tell(api, &ask.writing(&args.write)).await
+    let object = format!("your vote at handoff {} on to {}", args.which.typed(), args.to);
+    tell_deed(api, &ask.writing(&args.write), &Deed::new("passed", "pass", &object)).await
 }
 
 fn word(
@@ -65,8 +67,57 @@ async fn say(
     word: &PersonsWord,
 ) -> Result<(), Failure> {
     let ask = Ask::post(["inbox", &which.handoff, "answer"], word).of(which);
-    let said = tell(api, &ask.writing(write)).await;
-    said.map_err(|failure| failure.with_hint("not_a_gate", || for_agents(which, word)))
+    let reply = api.send(&ask.writing(write)).await;
+    let reply =
+        reply.map_err(|failure| failure.with_hint("not_a_gate", || for_agents(which, word)))?;
+    let mut deed = deed(which, word);
+    let is_vote = api.format == OutputFormat::Table && *word.answer == AnswerKind::Approve;
+    if is_vote && let Some(missing) = missing_approvals(api, which).await {
+        deed = deed.but(&missing);
+    }
+    show_deed(api, &reply, &deed)
+}
+
+fn deed(which: &Which, word: &PersonsWord) -> Deed {
+    let handoff = format!("handoff {}", which.typed());
+    match *word.answer {
+        AnswerKind::Approve => Deed::new("approved", "approve", &handoff),
+        AnswerKind::Reject => Deed::new("rejected", "reject", &handoff),
+        AnswerKind::Modify => {
+            Deed::new("approved", "approve", &format!("{handoff} with your package in its place"))
+        }
+        AnswerKind::Accept => Deed::new("accepted", "accept", &format!("{handoff} as it is")),
+        AnswerKind::Reply => Deed::new("answered", "answer", &handoff),
+        AnswerKind::Question => {
+            Deed::new("asked", "ask", &format!("the sender of {handoff}, before you decide"))
+        }
+        AnswerKind::Continue => Deed::new("let", "let", &format!("{handoff} go on")),
+        AnswerKind::HandTo => {
+            let agent = word.to_agent.as_deref().unwrap_or("another agent");
+            Deed::new("gave", "give", &format!("{handoff} to {agent}"))
+        }
+        AnswerKind::Abort => {
+            Deed::new("cancelled", "cancel", &format!("the run, by an answer to {handoff}"))
+        }
+    }
+}
+
+/// What a gate still needs after an approval, such as `1 of 2 approvals; ben or carl may approve`.
+/// The approval is recorded in any case, so that a failure here is none of the command.
+async fn missing_approvals(api: &Api, which: &Which) -> Option<String> {
+    let ask = Ask::get(["handoffs", &which.handoff]).of(which);
+    let detail: HandoffDetail = api.get(&ask).await.ok()?;
+    match detail.beside.question? {
+        GateDocument::Open(gate) => {
+            let ApprovalsDocument { need, given, open, any_person, .. } = gate.approvals?;
+            let who = match any_person {
+                true => "any other person".to_owned(),
+                false => open.join(" or "),
+            };
+            Some(format!("{} of {need} approvals; {who} may approve", given.len()))
+        }
+        GateDocument::Answered(_) => None,
+    }
 }
 
 /// The commands of agents for the same words: people answer gates, agents handoffs.

@@ -2,7 +2,7 @@
 
 use baton_api::{NewContext, SharedDocument};
 
-use super::outcome::show_rehearsed;
+use super::outcome::{Deed, show_rehearsed};
 use crate::api::{Api, Ask};
 use crate::args::ContextCommand;
 use crate::failure::Failure;
@@ -39,7 +39,10 @@ pub(crate) async fn run(api: &Api, verb: &ContextCommand) -> Result<(), Failure>
                 return Ok(());
             }
             match reply.rehearsed()? {
-                Some(rehearsed) => show_rehearsed(&rehearsed),
+                Some(rehearsed) => {
+                    Deed::new("set", "set", key).show_rehearsed();
+                    show_rehearsed(&rehearsed);
+                }
                 None => show::answer(&line(&reply.document()?)),
             }
             Ok(())
@@ -48,7 +51,7 @@ pub(crate) async fn run(api: &Api, verb: &ContextCommand) -> Result<(), Failure>
 }
 
 async fn versions(api: &Api, ask: Ask, nothing: &str) -> Result<(), Failure> {
-    let listed = api.list::<SharedDocument>(ask).await?;
+    let listed = api.whole_list::<SharedDocument>(&ask).await?;
     match api.format {
         OutputFormat::Json => show::answer_json(&listed.into_json()),
         OutputFormat::Table if listed.items.is_empty() => show::note(nothing),

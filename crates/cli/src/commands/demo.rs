@@ -4,6 +4,7 @@
 //! promises on the way. What the agents do is in `crates/cli/demo`.
 
 pub(super) mod audience;
+mod consent;
 mod crew;
 mod follow;
 pub(super) mod narrator;

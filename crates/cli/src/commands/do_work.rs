@@ -44,9 +44,20 @@ pub(crate) async fn run(cli: &Cli, args: &DoArgs) -> Result<(), Failure> {
     let checkout = Checkout::find(cli.project.as_deref()).await?;
     let project = settings::prepare(&checkout, args).await?;
     let mut place = WorkPlace::open(&project, cli).await?;
-    let done = tokio::select! {
-        done = work(args, &checkout, &mut place) => Some(done),
-        () = &mut stop => None,
+    let done = loop {
+        let done = tokio::select! {
+            done = work(args, &checkout, &mut place) => Some(done),
+            () = &mut stop => None,
+        };
+        let is_gone = matches!(&done, Some(Err(Failure::Server { .. }))) && place.server.is_none();
+        if !is_gone {
+            break done;
+        }
+        // It was another command's, which has come to its end; the work goes on with one of our own.
+        show::note(&format!("the server at {} has ended", place.url));
+        let was_begun = place.has_begun;
+        place = WorkPlace::open(&project, cli).await?;
+        place.has_begun = was_begun;
     };
     let Some(done) = done else {
         show::note("\nstopping: what the agents have begun is kept");
@@ -60,11 +71,12 @@ pub(crate) async fn run(cli: &Cli, args: &DoArgs) -> Result<(), Failure> {
 }
 
 async fn work(args: &DoArgs, checkout: &Checkout, place: &mut WorkPlace) -> Result<(), Failure> {
+    let is_begun = args.idea.is_none() || place.has_begun;
     let run = match &args.idea {
-        Some(idea) => begin(args, idea, checkout, &place.viewer).await?,
-        None => left_run(&place.viewer).await?,
+        Some(idea) if !is_begun => begin(args, idea, checkout, &place.viewer).await?,
+        Some(_) | None => left_run(&place.viewer).await?,
     };
-    let is_begun = args.idea.is_none();
+    place.has_begun = true;
     let mut audience = Audience::of_work(args.yes, place.url.clone());
     let mut follower = WorkFollower::new(&place.viewer, run).await?;
     if is_begun {
@@ -150,13 +162,33 @@ struct WorkPlace {
     viewer: Viewer,
     url: String,
     server: Option<BatonProcess>,
+    /// The run of this command is there.
+    has_begun: bool,
 }
+
+/// How long a server that is being stopped may take: its agents come to their end first.
+const MOST_ENDING: Duration = Duration::from_secs(30);
 
 /// How long a new server may take to answer.
 const MOST_STARTING: Duration = Duration::from_secs(10);
 
 impl WorkPlace {
+    /// A server that is there may be about to end: then one of our own takes its place.
     async fn open(project: &Path, cli: &Cli) -> Result<Self, Failure> {
+        let begun = tokio::time::Instant::now();
+        loop {
+            match Self::try_open(project, cli).await {
+                Err(Failure::Server { .. } | Failure::Busy { .. })
+                    if begun.elapsed() < MOST_ENDING =>
+                {
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    async fn try_open(project: &Path, cli: &Cli) -> Result<Self, Failure> {
         let found = Project::find(Some(project))?;
         let data = found.data_dir()?;
         let (server, url) = match holder(&data).await? {
@@ -185,12 +217,12 @@ impl WorkPlace {
         let viewer = Viewer::named(api);
         let begun = tokio::time::Instant::now();
         while let Err(failure) = viewer.open_runs().await {
-            if begun.elapsed() > MOST_STARTING {
+            if server.is_none() || begun.elapsed() > MOST_STARTING {
                 return Err(failure);
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        Ok(Self { viewer, url, server })
+        Ok(Self { viewer, url, server, has_begun: false })
     }
 
     async fn close(self) {

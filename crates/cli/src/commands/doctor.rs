@@ -18,6 +18,7 @@ use crate::args::Cli;
 use crate::data::{Data, SETTLE_MARK};
 use crate::failure::Failure;
 use crate::project::{FileRole, PROJECT_FILE, Project, WorkflowUse};
+use crate::runners::untrusted;
 use crate::session::{Session, cannot_tell, principal};
 use crate::show::{self, OutputFormat};
 
@@ -43,6 +44,10 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let project = Project::of(cli)?;
     let mut findings = Vec::new();
     look_at_files(&project, &mut findings);
+    if let Some(why) = untrusted(&project) {
+        let (what, advice) = ("what agents and checks would start".to_owned(), why.to_owned());
+        findings.push(HealthCheck { what, state: Health::Waits { advice } });
+    }
     look_at_data(cli, project, &mut findings).await?;
     tell(cli.format(), &findings);
     let n_ill = findings.iter().filter(|it| matches!(it.state, Health::Ill { .. })).count();

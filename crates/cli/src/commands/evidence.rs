@@ -2,7 +2,7 @@
 
 use baton_api::CheckResult;
 
-use super::outcome::tell;
+use super::outcome::{Deed, tell_deed};
 use crate::api::{Api, Ask};
 use crate::args;
 use crate::failure::Failure;
@@ -14,5 +14,8 @@ pub(crate) async fn run(api: &Api, args: &args::EvidenceArgs) -> Result<(), Fail
         verdict: args.verdict.into(),
         detail: payload::words(args.detail.as_ref())?,
     };
-    tell(api, &Ask::on(&args.which, "evidence", &result).writing(&args.write)).await
+    let (check, verdict) = (&args.check, result.verdict.name());
+    let object = format!("that {check} {verdict} at handoff {}", args.which.typed());
+    let ask = Ask::on(&args.which, "evidence", &result).writing(&args.write);
+    tell_deed(api, &ask, &Deed::new("recorded", "record", &object)).await
 }

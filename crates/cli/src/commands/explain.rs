@@ -1,6 +1,7 @@
 //! `baton explain`: what an error code means, and what to do about it.
 
 use baton_api::{ERROR_PAGES, error_page};
+use baton_wire::suggest::nearest;
 
 use crate::failure::Failure;
 use crate::show;
@@ -20,7 +21,11 @@ pub(crate) fn run(code: Option<&str>) -> Result<(), Failure> {
             Ok(())
         }
         None => {
-            let message = format!("there is no error `{code}`; `baton explain` lists them all");
+            let codes: Vec<&str> = ERROR_PAGES.iter().map(|(code, _)| *code).collect();
+            let near = nearest(code, &codes).map(|it| format!("did you mean `{it}`? "));
+            let near = near.unwrap_or_default();
+            let message =
+                format!("there is no error `{code}`; {near}`baton explain` lists them all");
             Err(Failure::NotFound(message))
         }
     }

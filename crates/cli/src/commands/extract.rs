@@ -1,7 +1,7 @@
 //! `baton extract`: finds the handoff in an agent's output.
 
 use baton_core::document::Node;
-use baton_wire::extract::{ExtractError, Found, extract, extract_one};
+use baton_wire::extract::{ExtractError, Found, extract, extract_one, nothing_in};
 use baton_wire::formats;
 
 use crate::args::Extract;
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Extract, format: OutputFormat) -> Result<(), Failure> {
         return all(&output, format);
     }
     let found = extract_one(&output).map_err(|error| match error {
-        ExtractError::Nothing => Failure::NotFound(error.to_string()),
+        ExtractError::Nothing { .. } => Failure::NotFound(error.to_string()),
         ExtractError::Broken { error, .. } => Failure::Document { file: args.file.clone(), error },
     })?;
     match (format, args.to, &found.document) {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Extract, format: OutputFormat) -> Result<(), Failure> {
 fn all(output: &str, format: OutputFormat) -> Result<(), Failure> {
     let found = extract(output);
     if found.is_empty() {
-        return Err(Failure::NotFound(ExtractError::Nothing.to_string()));
+        return Err(Failure::NotFound(nothing_in(output).to_string()));
     }
     match format {
         OutputFormat::Json => {

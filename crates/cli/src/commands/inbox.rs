@@ -4,6 +4,7 @@ use baton_api::{ChoiceDocument, EvidenceDocument, InboxItemDocument, Page, Sende
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
+use crate::runners::tell_if_untrusted;
 use crate::show::{self, OutputFormat};
 
 /// How many are shown at once; a person will not answer more before looking again.
@@ -15,6 +16,9 @@ const MOST_DETAIL: usize = 200;
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
     api.warn_if_not_ready().await;
+    if let Some(project) = api.project() {
+        tell_if_untrusted(project);
+    }
     let ask = Ask::get(["inbox"]);
     match api.format {
         OutputFormat::Json => {
@@ -70,7 +74,8 @@ fn delegation(item: &InboxItemDocument) -> Option<[String; 2]> {
         return None;
     }
     let command = format!("baton delegate {which} --to PERSON");
-    Some([command, format!("PERSON approves in the place of {}", of.join(" or "))])
+    let of = of.join(" or ");
+    Some([command, format!("PERSON may approve instead of you, if you are {of}")])
 }
 
 /// The effect of the answer by the rules, and the workflow's description of it.

@@ -1,6 +1,6 @@
 //! `baton insights`: how handing off fares.
 
-use baton_api::{InsightCost, InsightFigures, InsightsDocument};
+use baton_api::{InsightCost, InsightFigures, InsightsDocument, RejectReasonDocument};
 
 use crate::api::{Api, Ask};
 use crate::args::{InsightsArgs, InsightsBy};
@@ -22,21 +22,7 @@ pub(crate) async fn run(api: &Api, args: &InsightsArgs) -> Result<(), Failure> {
         show::answer(&format!("no handoffs from {from} to {to}"));
         return Ok(());
     }
-    let (heading, rows) = rows(&found, args.by);
-    let headings = [
-        heading,
-        "HANDOFFS",
-        "OPEN",
-        "ACCEPT P50/P95",
-        "DONE P50/P95",
-        "FIRST PASS",
-        "SENT BACK",
-        "TO PEOPLE",
-        "WAITED",
-        "SCORE",
-        "COST",
-    ];
-    show::answer(&show::list(&headings, rows));
+    show::answer(&table(&found, args.by, &times));
     show::note(&format!("{handoffs} from {from} to {to}"));
     if found.is_cut {
         show::note("there were more; only the newest 20,000 were looked at");
@@ -44,8 +30,11 @@ pub(crate) async fn run(api: &Api, args: &InsightsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn rows(found: &InsightsDocument, by: InsightsBy) -> (&'static str, Vec<Vec<String>>) {
-    match by {
+/// The first column about quality; those before it are about speed.
+const FIRST_OF_QUALITY: usize = 7;
+
+fn table(found: &InsightsDocument, by: InsightsBy, times: &TimeFormat) -> String {
+    let (heading, rows): (&str, Vec<Vec<String>>) = match by {
         InsightsBy::Agent => {
             ("AGENT", found.agents.iter().map(|it| cells(&it.agent, &it.figures)).collect())
         }
@@ -62,7 +51,44 @@ fn rows(found: &InsightsDocument, by: InsightsBy) -> (&'static str, Vec<Vec<Stri
             let weeks = found.weeks.iter();
             ("WEEK OF", weeks.map(|it| cells(&it.week.to_string(), &it.figures)).collect())
         }
+        InsightsBy::Reason => return reason_table(&found.reject_reasons, times),
+    };
+    let headings = [
+        heading,
+        "HANDOFFS",
+        "OPEN",
+        "ACCEPT P50/P95",
+        "DONE P50/P95",
+        "TO PEOPLE",
+        "WAITED",
+        "FIRST PASS",
+        "SENT BACK",
+        "SCORE",
+        "COST",
+    ];
+    show::list_or_two(&headings, rows, FIRST_OF_QUALITY)
+}
+
+fn reason_table(reasons: &[RejectReasonDocument], times: &TimeFormat) -> String {
+    if reasons.is_empty() {
+        return "no work was sent back".to_owned();
     }
+    let row = |it: &RejectReasonDocument| {
+        let reason = if it.reason.is_empty() {
+            "(none given)".to_owned()
+        } else {
+            show::visible(&it.reason)
+        };
+        let reason = if it.reason_truncated { format!("{reason} …") } else { reason };
+        vec![
+            it.times.to_string(),
+            format!("{} → {}", it.from, it.to),
+            it.last_handoff.to_string(),
+            times.show(it.last_at),
+            reason,
+        ]
+    };
+    show::list(&["TIMES", "EDGE", "LAST", "AT", "REASON"], reasons.iter().map(row).collect())
 }
 
 fn cells(name: &str, it: &InsightFigures) -> Vec<String> {
@@ -79,10 +105,10 @@ fn cells(name: &str, it: &InsightFigures) -> Vec<String> {
         it.open.to_string(),
         spans(it.accept_p50_ms, it.accept_p95_ms),
         spans(it.complete_p50_ms, it.complete_p95_ms),
-        first_pass.unwrap_or_default(),
-        sent_back,
         it.escalations.to_string(),
         if it.escalations == 0 { String::new() } else { span(it.waited_for_people_ms) },
+        first_pass.unwrap_or_default(),
+        sent_back,
         it.completeness_score.map(|it| format!("{it:.0}")).unwrap_or_default(),
         cost(&it.cost),
     ]

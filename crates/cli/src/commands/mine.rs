@@ -36,7 +36,10 @@ async fn which(api: &Api, name: Option<&str>, by: &By, mine: OwnState) -> Result
             Some(story) => Some(story),
             None => return Ok(Which { handoff: name.to_owned(), run: None }),
         },
-        None => None,
+        None => match own_handoff().filter(|_| by.by.is_none()) {
+            Some(handoff) => return Ok(Which { handoff, run: None }),
+            None => None,
+        },
     };
     let mut found = listed(api, story.as_deref(), by, mine).await?;
     if by.by.is_none() && found.len() > 1 {
@@ -51,6 +54,13 @@ async fn which(api: &Api, name: Option<&str>, by: &By, mine: OwnState) -> Result
         [] => Err(Failure::NotFound(none(story.as_deref(), by, mine))),
         several => Err(Failure::Conflict(several_of(several, mine))),
     }
+}
+
+/// The handoff of the attempt that this command is started in, by the program of an agent.
+#[expect(clippy::disallowed_methods, reason = "a runner names the handoff in the environment")]
+fn own_handoff() -> Option<String> {
+    let is_attempt = std::env::var_os("BATON_TOKEN").is_some_and(|it| !it.is_empty());
+    std::env::var("BATON_HANDOFF").ok().filter(|it| is_attempt && it.parse::<u64>().is_ok())
 }
 
 async fn story_of(api: &Api, name: &str) -> Result<Option<String>, Failure> {

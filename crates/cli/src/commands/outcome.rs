@@ -2,7 +2,7 @@
 
 use baton_api::{CommandAnswer, Committed, DryRun, HandoffDocument, HandoffSummary};
 
-use crate::api::{Api, Ask};
+use crate::api::{Api, ApiReply, Ask};
 use crate::failure::Failure;
 use crate::show::{self, OutputFormat};
 
@@ -14,6 +14,57 @@ pub(crate) async fn tell(api: &Api, ask: &Ask) -> Result<(), Failure> {
         OutputFormat::Table => match reply.document()? {
             CommandAnswer::Done(done) => show_done(&done),
             CommandAnswer::Rehearsed(rehearsed) => show_rehearsed(&rehearsed),
+        },
+    }
+    Ok(())
+}
+
+/// What a command does, for the first line of its output.
+pub(crate) struct Deed {
+    /// As in `approved handoff 2`.
+    done: String,
+    /// As in `approve handoff 2`.
+    to_do: String,
+}
+
+impl Deed {
+    pub(crate) fn new(done: &str, to_do: &str, object: &str) -> Self {
+        Self { done: format!("{done} {object}"), to_do: format!("{to_do} {object}") }
+    }
+
+    /// With more to say of it once it is done.
+    pub(crate) fn but(mut self, more: &str) -> Self {
+        self.done = format!("{}: {more}", self.done);
+        self
+    }
+
+    pub(crate) fn show_done(&self) {
+        show::answer(&show::visible(&self.done));
+    }
+
+    pub(crate) fn show_rehearsed(&self) {
+        show::answer(&format!("would {}", show::visible(&self.to_do)));
+    }
+}
+
+/// As [`tell`], and says first what the command did or would do.
+pub(crate) async fn tell_deed(api: &Api, ask: &Ask, deed: &Deed) -> Result<(), Failure> {
+    let reply = api.send(ask).await?;
+    show_deed(api, &reply, deed)
+}
+
+pub(crate) fn show_deed(api: &Api, reply: &ApiReply, deed: &Deed) -> Result<(), Failure> {
+    match api.format {
+        OutputFormat::Json => show::answer_document(&reply.body),
+        OutputFormat::Table => match reply.document()? {
+            CommandAnswer::Done(done) => {
+                deed.show_done();
+                show_done(&done);
+            }
+            CommandAnswer::Rehearsed(rehearsed) => {
+                deed.show_rehearsed();
+                show_rehearsed(&rehearsed);
+            }
         },
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use baton_api::{AskAnswer, AskDocument, NewAsk};
 
-use super::outcome::{show_rehearsed, tell};
+use super::outcome::{Deed, show_rehearsed, tell_deed};
 use crate::api::{Api, Ask};
 use crate::args::QuestionCommand;
 use crate::failure::Failure;
@@ -21,6 +21,7 @@ pub(crate) async fn run(api: &Api, verb: &QuestionCommand) -> Result<(), Failure
             let ask = Ask::post(["runs", run, "questions"], &body).writing(write);
             let reply = api.send(&ask).await?;
             if let Some(rehearsed) = reply.rehearsed()? {
+                Deed::new("asked", "ask", to).show_rehearsed();
                 show_rehearsed(&rehearsed);
                 return Ok(());
             }
@@ -39,7 +40,8 @@ pub(crate) async fn run(api: &Api, verb: &QuestionCommand) -> Result<(), Failure
             let body = AskAnswer { answer, agent: agent.clone() };
             let number = number.to_string();
             let ask = Ask::post(["runs", run, "questions", &number, "answer"], &body);
-            tell(api, &ask.writing(write)).await
+            let deed = Deed::new("answered", "answer", &format!("question {number}"));
+            tell_deed(api, &ask.writing(write), &deed).await
         }
         QuestionCommand::Wait { run, number } => waits(api, run, *number).await,
     }

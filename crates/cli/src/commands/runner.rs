@@ -96,6 +96,9 @@ fn status_json(project: &Project, status: &RunnerStatus, is_trusted: bool) -> se
 fn show_status(project: &Project, status: &RunnerStatus, trust: &ProjectTrust) {
     let settings = &project.file.runner;
     match status.pid {
+        Some(pid) if !trust.is_given() => show::answer(&format!(
+            "a runner is there (process {pid}), and starts nothing: what it would start is not trusted; `baton trust`"
+        )),
         Some(pid) => show::answer(&format!("a runner is at work (process {pid})")),
         None if settings.is_idle() && project.file.checks.is_empty() => show::answer(NO_EXECUTOR),
         None if !trust.is_given() => {

@@ -20,7 +20,9 @@ use crate::args::{Cli, Serve};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
-use crate::runners::{InProcess, NO_EXECUTOR, ProjectTrust, options, runner_key, tell_untrusted};
+use crate::runners::{
+    InProcess, NO_EXECUTOR, ProjectTrust, options, runner_key, tell_untrusted, untrusted_notice,
+};
 use crate::session::{Purpose, Session};
 use crate::show;
 
@@ -51,7 +53,8 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let server_key = runner_key(session.data())?;
     let key = server_key.key.clone();
-    let backend = Backend { runner_key: Some(key.clone()), ..session.backend() };
+    let notice = (!serve.no_runner).then(|| untrusted_notice(session.project.root.clone()));
+    let backend = Backend { runner_key: Some(key.clone()), notice, ..session.backend() };
     let server = Server::bind(backend.clone(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;

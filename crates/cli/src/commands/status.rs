@@ -4,10 +4,14 @@ use baton_api::{ProjectStatus, ToDo};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
+use crate::runners::tell_if_untrusted;
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
     api.warn_if_not_ready().await;
+    if let Some(project) = api.project() {
+        tell_if_untrusted(project);
+    }
     let reply = api.send(&Ask::get(["status"])).await?;
     match api.format {
         OutputFormat::Json => show::answer_document(&reply.body),

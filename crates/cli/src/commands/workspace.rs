@@ -49,6 +49,7 @@ async fn list(cli: &Cli, workspaces: &Workspaces) -> Result<(), Failure> {
     let mut items = Vec::new();
     for it in workspaces.all()? {
         let is_dirty = workspaces.is_dirty(&it).await;
+        let has_repository = !it.is_worktree || workspaces.has_repository(&it).await;
         items.push(json!({
             "run": it.run_number, "runId": it.run, "story": it.story, "branch": it.branch,
             "port": it.port, "path": it.path, "isDirty": is_dirty,
@@ -58,7 +59,12 @@ async fn list(cli: &Cli, workspaces: &Workspaces) -> Result<(), Failure> {
             show::visible(&it.story),
             it.branch.unwrap_or_default(),
             it.port.to_string(),
-            if is_dirty { "not committed" } else { "clean" }.to_owned(),
+            match (has_repository, is_dirty) {
+                (false, _) => "no repository",
+                (true, true) => "not committed",
+                (true, false) => "clean",
+            }
+            .to_owned(),
             it.path.display().to_string(),
         ]);
     }
@@ -117,12 +123,19 @@ fn check_unused(data: &Dir, record: &WorkspaceRecord) -> Result<(), Failure> {
 
 async fn clean(workspaces: &Workspaces, record: &WorkspaceRecord) -> Result<(), Failure> {
     let kept = workspaces.clean(record).await?;
-    let mut text = format!("removed the workspace of run {}", record.run_number);
+    let number = record.run_number;
+    let mut text = match record.is_worktree {
+        true => format!("removed the workspace of run {number}"),
+        false => format!("run {number} was worked on in the project itself: nothing was removed"),
+    };
     if let Some(kept) = kept {
         text += &format!("; what was not committed is commit {} under {}", kept.commit, kept.name);
     }
     if let Some(branch) = &record.branch {
-        text += &format!("; the branch {branch} is as it was");
+        text += &match workspaces.has_branch(branch).await {
+            true => format!("; the branch {branch} is as it was"),
+            false => format!("; there is no branch {branch} any more"),
+        };
     }
     show::answer(&text);
     Ok(())

@@ -136,6 +136,34 @@ impl LoadedFiles {
         self
     }
 
+    /// Without the project's own workflows that `before` had and that now name agents which there is no
+    /// file for: a slip in a name would offer their work to an agent that never comes.
+    pub(super) fn without_unknown_agents(mut self, before: &Self) -> Self {
+        let is_new = |name: &str| !before.workflows.iter().any(|it| it.name == name);
+        let mut kept = Vec::new();
+        for it in std::mem::take(&mut self.workflows) {
+            match self.unknown_agent(&it).filter(|_| !is_new(&it.name)) {
+                Some(failure) => {
+                    let bad = BadFile::new(FileRole::Workflow, it.name, it.source, failure);
+                    self.left_out.push(bad);
+                }
+                None => kept.push(it),
+            }
+        }
+        self.workflows = kept;
+        self
+    }
+
+    /// Every problem of a workflow of the project, where one of its agents has no file.
+    fn unknown_agent(&self, it: &LoadedWorkflow) -> Option<Failure> {
+        let known = self.agent_names();
+        let mut agents = it.entry.workflow.steps.iter().flat_map(|it| &it.agents);
+        let is_unknown = agents.any(|it| !known.contains(&it.as_str()));
+        (is_unknown && !it.source.is_built_in())
+            .then(|| self.check(&it.name, &it.source).err())
+            .flatten()
+    }
+
     /// With what `before` had in place of the files that have problems now.
     pub(super) fn with_earlier(mut self, before: Self) -> Self {
         let (mut agents, mut workflows) = (before.agents, before.workflows);

@@ -82,7 +82,7 @@ impl CatalogSource for WatchedFiles {
         let files = LoadedFiles::of(&self.dir);
         let project = project_file_in(&self.dir);
         let (stamps, changing) = settled(first, &self.dir);
-        seen.files = files.without(&changing).with_earlier(before);
+        seen.files = files.without(&changing).without_unknown_agents(&before).with_earlier(before);
         seen.stamps = stamps;
         let broken = match project {
             Ok(_) if changing.contains(&path_of(&self.dir, FOLDER, PROJECT_FILE)) => {
@@ -143,10 +143,10 @@ mod tests {
 
     use super::*;
 
-    const HALF: &str = "name: late\nstart: work\nsteps:\n  work:\n    agent: coder\n    \
+    const HALF: &str = "name: late\nstart: work\nsteps:\n  work:\n    agent: implementer\n    \
                         on:\n      success: complete\n";
     const WHOLE: &str = "name: late\ntitle: Whole\nstart: work\nsteps:\n  work:\n    \
-                         agent: coder\n    on:\n      success: complete\n";
+                         agent: implementer\n    on:\n      success: complete\n";
 
     fn title(catalog: &Catalog) -> Option<String> {
         let name = WorkflowName::parse("late").unwrap();
@@ -224,5 +224,24 @@ mod tests {
         is_writing.store(false, Ordering::Relaxed);
         let catalog = watched.changed().expect("it is read again");
         assert_eq!(title(&catalog).as_deref(), Some("Whole"));
+    }
+
+    #[test]
+    fn a_changed_workflow_that_names_an_unknown_agent_is_not_used() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(WORKFLOW_FOLDER);
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("late.yaml");
+        fs::write(&file, WHOLE).unwrap();
+        let dir = Dir::open(root.path()).unwrap();
+        let (watched, catalog) = WatchedFiles::at(dir, ProjectFile::default(), Box::new(|| {}));
+        assert_eq!(title(&catalog).as_deref(), Some("Whole"));
+        let slip = WHOLE.replace("implementer", "implmenter").replace("Whole", "Changed");
+        fs::write(&file, slip).unwrap();
+        let catalog = watched.changed().expect("the file has changed");
+        assert_eq!(title(&catalog).as_deref(), Some("Whole"), "the version before is used");
+        let [left_out] = catalog.left_out() else { panic!("{:?}", catalog.left_out()) };
+        assert!(left_out.why.contains("implmenter"), "{}", left_out.why);
+        assert!(left_out.why.ends_with("the version before is used until it is mended"));
     }
 }

@@ -61,14 +61,18 @@ pub(crate) fn decision_line(it: &DecisionDocument) -> String {
             line += &format!(" {}", warn(&format!("contradicts {others}")));
         }
     }
-    line + &format!("\n  {}", dim(&visible(&it.attribution)))
+    // Of a question that was left open, the person's words are the decision.
+    if let Some(words) = it.rationale.as_ref().filter(|_| it.asked_by.is_some()) {
+        line += &format!("\n  {}", one_line(words));
+    }
+    line + &format!("\n  {}", dim(&attribution(it)))
 }
 
 /// A decision with its reasoning.
 pub(crate) fn decision(it: &DecisionDocument) -> String {
     let mut lines = vec![
         ("decision", one_line(&it.decision)),
-        ("by", visible(&it.attribution)),
+        ("by", attribution(it)),
         ("reasoning", one_line(it.rationale.as_deref().unwrap_or("none given"))),
     ];
     if let Some(handoff) = &it.handoff {
@@ -85,6 +89,7 @@ pub(crate) fn decision(it: &DecisionDocument) -> String {
         }
         if let Some(by) = &record.locked_by {
             lines.push(("locked by", visible(by)));
+            lines.extend(record.lock_reason.iter().map(|it| ("locked because", one_line(it))));
         }
         if let Some(no) = record.supersedes {
             lines.push(("supersedes", no.to_string()));
@@ -103,6 +108,18 @@ pub(crate) fn decision(it: &DecisionDocument) -> String {
         }
     }
     fields(lines)
+}
+
+/// Who decided, who asked where another did, and who wrote it down in an agent's name.
+fn attribution(it: &DecisionDocument) -> String {
+    let mut line = visible(&it.attribution);
+    if let Some(asker) = &it.asked_by {
+        line += &format!(", asked by {}", visible(&asker.attribution.agent_name));
+    }
+    if let Some(by) = &it.recorded_by {
+        line += &format!(", recorded by {}", visible(by));
+    }
+    line
 }
 
 fn numbers(numbers: &[u32]) -> String {

@@ -174,13 +174,26 @@ fn asked(asked: &GateDocument) -> String {
             lines.push("  baton inbox   says what each would do".to_owned());
             lines.join("\n")
         }
-        GateDocument::Answered(AnsweredGate { answer, by, comment, at, approvals, .. }) => {
+        GateDocument::Answered(AnsweredGate {
+            answer,
+            by,
+            comment,
+            at,
+            approvals,
+            delegated,
+            ..
+        }) => {
             let at = TimeFormat::local().show(*at);
             let comment = comment.as_deref();
             let comment = comment.map_or_else(String::new, |it| format!("\n{}", block(it)));
             let given = super::given_approvals(approvals);
             let given: Vec<String> = given.iter().map(|it| format!("\n  {it}")).collect();
-            let given = given.concat();
+            let passed = delegated.iter().map(|it| {
+                let comment = it.comment.as_ref().map(|it| format!(": {}", super::one_line(it)));
+                let (by, to) = (visible(&it.by), visible(&it.to));
+                format!("\n  {by} passed the vote on to {to}{}", comment.unwrap_or_default())
+            });
+            let given = given.concat() + &passed.collect::<String>();
             format!("answered {} by {} at {at}{comment}{given}", good(answer), visible(by))
         }
     }

@@ -19,10 +19,51 @@ pub(crate) fn list(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     list_within(terminal_width(), headings, rows)
 }
 
-fn list_within(width: Option<u16>, headings: &[&str], rows: Vec<Vec<String>>) -> String {
+/// As [`list`]. Where the terminal is too narrow for all columns, those from `second` on stand in a
+/// second list below, behind the first column again.
+pub(crate) fn list_or_two(headings: &[&str], rows: Vec<Vec<String>>, second: usize) -> String {
+    list_or_two_within(terminal_width(), headings, rows, second)
+}
+
+fn list_or_two_within(
+    width: Option<u16>,
+    headings: &[&str],
+    rows: Vec<Vec<String>>,
+    second: usize,
+) -> String {
+    let whole = list_within(None, headings, rows.clone());
+    let widest = whole.lines().map(text_width).max().unwrap_or(0);
+    if width.is_none_or(|it| widest <= usize::from(it)) {
+        return whole;
+    }
+    let (first_headings, second_headings) = headings.split_at(second.min(headings.len()));
+    let split = |mut row: Vec<String>| {
+        let others = row.split_off(second.min(row.len()));
+        let name = row.first().cloned();
+        (row, name.into_iter().chain(others).collect::<Vec<_>>())
+    };
+    let (first, others): (Vec<_>, Vec<_>) = rows.into_iter().map(split).unzip();
+    let second_headings: Vec<&str> =
+        headings.first().into_iter().chain(second_headings).copied().collect();
+    let above = list_within(width, first_headings, first);
+    format!("{above}\n\n{}", list_within(width, &second_headings, others))
+}
+
+/// The columns that a line takes on a terminal.
+fn text_width(line: &str) -> usize {
+    let text = anstream::adapter::strip_str(line).to_string();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).force_no_tty();
+    table.add_row([text]);
+    table.column_max_content_widths().first().copied().unwrap_or(0).into()
+}
+
+pub(super) fn list_within(width: Option<u16>, headings: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = plain();
     table.set_truncation_indicator("…").set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(headings.iter().map(|it| bold(it)));
+    let mut header = Row::from(headings.iter().map(|it| bold(it)).collect::<Vec<_>>());
+    header.max_height(1);
+    table.set_header(header);
     for cells in rows {
         let mut row = Row::from(cells.into_iter().map(dashed).collect::<Vec<_>>());
         row.max_height(1);
@@ -113,7 +154,7 @@ fn plain() -> Table {
 }
 
 /// Of the terminal that answers go to. Some do not report their width.
-fn terminal_width() -> Option<u16> {
+pub(super) fn terminal_width() -> Option<u16> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     Some(size.ws_col).filter(|it| *it >= LEAST_WIDTH)
 }
@@ -166,6 +207,29 @@ mod tests {
                 1   shop:12  Customers can log…  held by implemen…
                 22  –        短い題名もここに…   offered to a-ver…"#]],
         );
+    }
+
+    #[test]
+    fn a_list_that_is_too_wide_becomes_two() {
+        let rows = [["implementer", "12", "3 s / 9 s", "75 %", "$1.20"]];
+        let rows = || rows.iter().map(|it| it.iter().map(ToString::to_string).collect()).collect();
+        let headings = ["AGENT", "HANDOFFS", "DONE P50/P95", "FIRST PASS", "COST"];
+        let drawn = |width| {
+            let drawn = list_or_two_within(width, &headings, rows(), 3);
+            anstream::adapter::strip_str(&drawn).to_string()
+        };
+        let one = expect![[r#"
+            AGENT        HANDOFFS  DONE P50/P95  FIRST PASS  COST
+            implementer  12        3 s / 9 s     75 %        $1.20"#]];
+        one.assert_eq(&drawn(None));
+        one.assert_eq(&drawn(Some(54)));
+        expect![[r#"
+            AGENT        HANDOFFS  DONE P50/P95
+            implementer  12        3 s / 9 s
+
+            AGENT        FIRST PASS  COST
+            implementer  75 %        $1.20"#]]
+        .assert_eq(&drawn(Some(53)));
     }
 
     #[test]

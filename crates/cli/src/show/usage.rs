@@ -36,6 +36,6 @@ pub(crate) fn usage_table(agents: &[AgentUsageDocument]) -> String {
             span(it.usage.work_ms),
         ]
     };
-    let headings = ["AGENT", "STEP", "PROGRAMS", "TOKENS IN", "OUT", "COST", "WORK"];
+    let headings = ["AGENT", "STEP", "REPORTS", "TOKENS IN", "OUT", "COST", "WORK"];
     table(&headings, agents.iter().map(cells).collect())
 }

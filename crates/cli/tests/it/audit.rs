@@ -14,7 +14,7 @@ fn the_log_and_its_exports_have_every_handoff() {
     let json = project.json(&["audit", "log", "--agent", "analyst"]);
     assert_eq!(json["items"][0]["story"], "s1");
     assert_eq!(project.ok(&["audit", "log", "--to", "2001-01-01"]).trim(), "no handoffs");
-    project.fails(&["audit", "log", "--from", "yesterday"], 2, "`fromDate` is a day");
+    project.fails(&["audit", "log", "--from", "yesterday"], 2, "for '--from <DATE>': it is a day");
     let csv = project.ok(&["audit", "export", "--format", "csv"]);
     assert_eq!(csv.lines().count(), 2, "{csv}");
     assert!(csv.starts_with("number,id,label,run,"), "{csv}");

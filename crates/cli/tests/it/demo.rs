@@ -111,6 +111,7 @@ fn the_first_story_shows_what_is_promised() {
         "every chain is whole, and the agent never",
         "sends it back: bin/total:6 eleven",
         "6 of 6 tests pass",
+        "I write down what the next one has to know",
         "Ten or more: ten percent off",
         "✔ delivered in",
     ];
@@ -127,7 +128,12 @@ fn the_first_story_shows_what_is_promised() {
 
 #[test]
 fn an_issue_is_merged() {
-    let lines = ["hands on to Fixer", "ten is no number", "✔ delivered in"];
+    let lines = [
+        "hands on to Fixer",
+        "ten is no number",
+        "The issue is closed, and the history stays",
+        "✔ delivered in",
+    ];
     let commits = ["Refuse a quantity that is no number", "Refuse an empty quantity"];
     check_workflow("issue-to-merge", &lines, &commits);
 }

@@ -106,8 +106,14 @@ fn an_idea_becomes_a_branch_in_a_repository_that_has_no_project() {
     let said = desk.run(&["do", "Add a greeting", "--yes", "--agents", "claude"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.stderr.contains("1 changed file is not committed"), "{said:?}");
-    for part in ["✔ done", "feat/story-do-add-a-greeting", "Add the greeting", "$1.25", "elapsed"]
-    {
+    for part in [
+        "✔ done",
+        "is not verified",
+        "feat/story-do-add-a-greeting",
+        "Add the greeting",
+        "$1.25",
+        "elapsed",
+    ] {
         assert!(said.stdout.contains(part), "{part}: {said:?}");
     }
     assert_eq!(desk.git(&["show", "feat/story-do-add-a-greeting:src/app.txt"]), "hello");
@@ -156,6 +162,62 @@ fn a_budget_stops_the_program_in_the_middle_and_only_a_persons_answer_raises_it(
         check_refused(&said, 4, "its budget is");
     }
     panic!("it was never granted enough");
+}
+
+#[test]
+fn work_that_was_handed_on_beyond_the_budget_is_taken_and_the_person_asked_before_the_next() {
+    let desk = Desk::new();
+    let said =
+        desk.run(&["do", "Add a greeting", "--yes", "--agents", "claude", "--budget", "0.3usd"]);
+    check_refused(&said, 4, "The run has used $0.5000; its budget is $0.3000");
+    let mut n_answers = 0;
+    loop {
+        let inbox = desk.run(&["inbox", "--json"]);
+        let inbox: serde_json::Value = serde_json::from_str(&inbox.stdout).unwrap();
+        assert_eq!(inbox["items"][0]["cause"], "budget", "{inbox}");
+        let command = inbox["items"][0]["choices"][0]["command"].as_str().unwrap();
+        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+        assert_eq!(desk.run(&words).code, 0);
+        n_answers += 1;
+        let said = desk.run(&["do", "--continue", "--yes"]);
+        if said.code == 0 {
+            assert!(said.stdout.contains("✔ done"), "{said:?}");
+            break;
+        }
+        check_refused(&said, 4, "its budget is");
+        assert!(n_answers < 3, "each answer grants a whole budget: {said:?}");
+    }
+    let list = desk.run(&["handoff", "list", "--all", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(&list.stdout).unwrap();
+    let is_lost = |it: &&serde_json::Value| it["state"] == "timed_out";
+    assert_eq!(list["items"].as_array().unwrap().iter().filter(is_lost).count(), 0, "{list}");
+}
+
+#[test]
+fn a_workflow_that_is_not_there_is_not_written_into_the_settings() {
+    let desk = Desk::new();
+    let said = desk.run(&["do", "It", "--agents", "claude", "--workflow", "nope"]);
+    assert_ne!(said.code, 0, "{said:?}");
+    let settings = std::fs::read_to_string(desk.at("repo/.baton/baton.toml")).unwrap();
+    assert!(!settings.contains("nope"), "{settings}");
+}
+
+#[test]
+fn a_run_goes_on_beside_a_server_that_is_about_to_end() {
+    let desk = Desk::new();
+    desk.set("hang");
+    let mut command = desk.command(&["do", "Add a greeting", "--yes", "--agents", "claude"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|it| it.contains("has the baton")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    desk.unset("hang");
+    // Its server has five seconds for the agent that hangs.
+    let said = desk.run(&["do", "--continue", "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stdout.contains("✔ done"), "{said:?}");
+    assert!(!said.stderr.contains("--server"), "{said:?}");
 }
 
 #[test]

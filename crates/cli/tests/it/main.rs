@@ -9,6 +9,7 @@ mod beside;
 mod bytes;
 mod completions;
 mod damaged_texts;
+mod deeds;
 mod demo;
 mod descriptors;
 mod do_work;

@@ -15,12 +15,13 @@
 //! In an `sh` block every line is a command. The port 4180 is replaced by a free one in commands, and
 //! back in what they print; the project's folder is printed as `/home/ada/shop`.
 //!
-//! Comments above a block, which a reader of the page does not see:
+//! Comments above a block say how it is tested. None of them does what a reader, who does not see it,
+//! would have to do as well: what a page needs stands in it.
 //!
 //! - `<!-- not run: WHY -->`: the block is not run;
-//! - `<!-- new project -->`: it begins in a new folder;
-//! - `<!-- before: COMMANDS -->`: these are run first;
-//! - `<!-- file: NAME -->`: above a block of any language, which is written to that file.
+//! - `<!-- new project -->`: it begins in a new folder, as the text above it says;
+//! - `<!-- file: NAME -->`: above a block of any language, which is written to that file. The text
+//!   above it names the file.
 //!
 //! `UPDATE_EXPECT=1` writes what the commands print into the pages.
 
@@ -77,11 +78,10 @@ fn the_blocks_that_are_not_run_are_these() {
         docs/how-to/decide-and-share.md: it follows the run until its end
         docs/how-to/demo.md: the tests in `demo.rs` play it
         docs/how-to/do.md: it starts real agents
-        docs/how-to/own-command.md: it needs the token of an attempt
         docs/how-to/recover.md: it needs a damaged database; the tests in `recover.rs` damage one
         docs/how-to/runner.md: they do not end by themselves
         docs/how-to/runner.md: it needs a run that an agent has worked on
-        run: 63 blocks
+        run: 74 blocks
     "#]]
     .assert_eq(&list);
 }

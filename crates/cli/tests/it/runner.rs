@@ -6,6 +6,7 @@ mod attacks;
 mod checks;
 mod claimed;
 mod killed;
+mod limited;
 mod pipeline_run;
 mod programs;
 mod repositories;
@@ -13,6 +14,7 @@ mod scripted;
 mod trouble;
 mod trusted;
 mod workspaces;
+mod yes;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -189,7 +191,7 @@ impl Workshop {
             if is_so(&run) {
                 return run;
             }
-            if begun.elapsed().as_secs() >= 90 {
+            if begun.elapsed().as_secs() >= 150 {
                 let handoffs = self.ok(&["handoff", "list", "--run", story, "--all"]);
                 panic!("{what}: {run}\n{handoffs}");
             }

@@ -282,6 +282,21 @@ fn an_agent_is_added_between_two_others_by_files_alone() {
     assert_eq!(handed_on.code, 0, "{handed_on:?}");
     let run = project.json(&["run", "show", "owner/repo#123"]);
     assert_eq!(run["currentAgent"], "validator-agent", "{run}");
+
+    // The approval before the merge is still there.
+    let start = ["run", "start", "m", "--new-story", "--workflow", "issue-to-merge"];
+    let at = ["--mode", "semi-autonomous", "--at", "security", "--reason", "The review is done"];
+    project.ok(&[&start[..], &at[..]].concat());
+    let run = project.json(&["run", "show", "m"]);
+    assert_eq!(run["currentAgent"], "security-agent", "{run}");
+    std::fs::write(
+        project.path().join("sent.xml"),
+        fixture("reviewer-agent-to-validator-agent").replace(by_security.0, by_security.1),
+    )
+    .unwrap();
+    project.ok(&["handoff", "create", "--file", "sent.xml", "--run", "m", "--profile", "lenient"]);
+    let run = project.json(&["run", "show", "m"]);
+    assert_eq!(run["currentAgent"], "human", "a person approves before the merge: {run}");
 }
 
 #[test]

@@ -17,7 +17,8 @@ impl ValueKind {
     pub(super) fn holds(self, node: &Node) -> bool {
         match self {
             ValueKind::Text => node.as_text().is_some_and(|it| !it.trim().is_empty()),
-            ValueKind::List => items(node).is_some(),
+            // XML has no other way to write an empty list.
+            ValueKind::List => items(node).is_some() || node.as_text() == Some(""),
             ValueKind::Map => node.kind() == NodeKind::Map,
             ValueKind::Bool => matches!(node.scalar_text(), Some("true" | "false")),
             ValueKind::Number => {

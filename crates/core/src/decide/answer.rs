@@ -11,7 +11,10 @@ use super::gate::{Onward, edge_of, human, past, through_gate};
 use super::limit;
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::passed;
+use super::person::{only_a_person, speaker_in};
 use super::question;
+use super::usage;
+use crate::collaboration::answered_decisions;
 use crate::command::GateAnswer;
 use crate::content::ContentId;
 use crate::contract::Profile;
@@ -19,6 +22,7 @@ use crate::event::{BlockerEvent, FrameEvent, GateEvent, HandoffEvent, QuestionEv
 use crate::gate::{Answer, Gate, GateCause, GateEdge, GateKind};
 use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
+use crate::person::Speaker;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Blocker, Handoff, HandoffNo, Kind, Party, State};
@@ -32,7 +36,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
     let Some(gate) = handoff.gate.clone() else {
         return Err(Refusal::NotAGate { handoff: handoff.no });
     };
-    passed::only_a_person(draft, &answer.by)?;
+    only_a_person(draft, &answer.by)?;
     if !gate.takes(&answer.answer) {
         return Err(not_a_choice(&handoff, answer, &gate.choices().join(", ")));
     }
@@ -64,6 +68,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         comment,
         n_extra: extra_rounds(draft, &gate, &answer.answer),
         resets: limit::resets(draft, &gate, &answer.answer),
+        decisions: answered_decisions(&draft.run, handoff.no, answer.comment.as_ref()),
     });
     settle_blockers(draft, &gate, answer, comment);
     draft.done.handoff = Some(handoff.no);
@@ -79,6 +84,13 @@ fn answer_question(
 ) -> Result<(), Refusal> {
     if answer.answer != Answer::Reply {
         return Err(not_a_choice(question, answer, "answer"));
+    }
+    match speaker_in(&draft.run, draft.ground, &answer.by) {
+        Speaker::Agent(agent) if agent == question.to.agent => {}
+        Speaker::Agent(_) | Speaker::Reserved => {
+            return Err(Refusal::NotAPerson { by: answer.by.clone() });
+        }
+        Speaker::Person => {}
     }
     if let Some(words) = words(question, answer)? {
         question::settle(draft, question, words);
@@ -457,6 +469,9 @@ fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
         return if is_over { 0 } else { draft.workflow().rounds_of(&edge.from, &edge.to) };
     }
     let goes_on = matches!(answer, Answer::Continue | Answer::HandTo(_) | Answer::Accept);
+    if let (GateCause::Budget, Some(reached)) = (gate.cause, &gate.budget) {
+        return if goes_on { usage::budgets_to_grant(draft, &reached.of, gate) } else { 0 };
+    }
     if matches!(gate.cause, GateCause::RunLimit | GateCause::Budget) {
         return u32::from(goes_on);
     }

@@ -305,7 +305,7 @@ fn a_vote_goes_neither_back_nor_to_the_author_nor_to_one_who_has_one() {
         &mut tester,
         &passes_on("ben", "reviewer"),
         expect![
-            "not_a_person: `reviewer` is an agent of this workflow, and only a person may open its gates or go past them; the person says so under another name"
+            "not_a_person: `reviewer` is the name of an agent or of a part of Baton, and only a person may do that; a person says so under a name of their own"
         ],
     );
     tester.does(&approves("ben"));
@@ -415,4 +415,17 @@ fn people_are_reminded_of_a_gate_once() {
     );
     tester.does(&approves("ana"));
     assert_eq!(tester.run.status, RunStatus::Open);
+}
+
+#[test]
+fn a_vote_is_a_persons_and_goes_to_a_person() {
+    for name in
+        ["agent:reviewer", "AGENT:reviewer", "agent:documenter", "human", "orchestrator", "Bаton:x"]
+    {
+        let mut tester = asked(1, &[]);
+        assert_eq!(tester.tries(&approves(name)).unwrap_err().code(), "not_a_person", "{name}");
+        let mut tester = asked(1, &["ana", "ben"]);
+        let passed = tester.tries(&passes_on("ana", name)).unwrap_err();
+        assert_eq!(passed.code(), "not_a_person", "{name}");
+    }
 }

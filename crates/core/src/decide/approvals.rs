@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::draft::Draft;
-use super::passed::only_a_person;
+use super::person::only_a_person;
 use crate::approval::{GateApproval, PersonIdentity, Vote};
 use crate::command::{DelegateVote, GateAnswer};
 use crate::content::ContentId;

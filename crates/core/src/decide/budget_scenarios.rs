@@ -113,6 +113,29 @@ fn an_agent_that_was_stopped_at_its_budget_is_not_tried_again_until_a_person_say
     }
 }
 
+/// However far an attempt went beyond its budget, the next one has a whole one.
+#[test]
+fn going_on_leaves_a_whole_budget_beyond_what_was_used() {
+    for (used_tokens, granted) in [(20, 40), (21, 60), (50, 80), (100, 120), (101, 140)] {
+        let mut tester = Tester::started();
+        tester.workflow.limits.budget = budget("20tokens");
+        tester.does(&accept_with(1, 20));
+        let usage = used(&tester, 1, used_tokens);
+        tester.does(&usage);
+        let fence = tester.run.handoff(HandoffNo(1)).unwrap().fence;
+        tester.does(&lose(1, fence));
+        let (row, _) = tester.run.gate().unwrap();
+        let no = row.no.0;
+        tester.answers(no, Answer::Continue);
+        let most = super::run_budget(&tester.run, &tester.workflow);
+        assert_eq!(most, budget(&format!("{granted}tokens")), "{used_tokens} were used");
+        let current = tester.run.current().unwrap();
+        let work = BudgetedWork::of(&current.from, &current.to);
+        let left = super::remaining(&tester.run, &tester.workflow, &[], work);
+        assert!(left.tokens >= Some(20) && left.tokens < Some(40), "{used_tokens}: {left}");
+    }
+}
+
 /// The budget of an edge counts what came along it, and nothing that came to the step another way.
 #[test]
 fn rework_beyond_the_budget_of_its_edge_asks_a_person() {
@@ -224,7 +247,6 @@ fn no_walk_hands_work_on_beyond_a_budget_that_no_person_raised() {
         };
         let mut tester = Tester::started();
         tester.workflow.limits.budget = budget("100tokens");
-        let mut n_granted = 0;
         for _ in 0..40 {
             if tester.run.is_finished() {
                 break;
@@ -232,7 +254,6 @@ fn no_walk_hands_work_on_beyond_a_budget_that_no_person_raised() {
             if let Some((row, _)) = tester.run.gate() {
                 let is_budget = row.gate.as_ref().is_some_and(|it| it.cause == GateCause::Budget);
                 n_stopped += u64::from(is_budget);
-                n_granted += u64::from(is_budget);
                 let no = row.no.0;
                 tester.answers(no, Answer::Continue);
                 continue;
@@ -246,7 +267,8 @@ fn no_walk_hands_work_on_beyond_a_budget_that_no_person_raised() {
             tester.does(&accept_with(no, 20));
             let usage = used(&tester, no, roll(60));
             tester.does(&usage);
-            let is_over = tester.run.used().tokens() >= 100 * (n_granted + 1);
+            let most = super::run_budget(&tester.run, &tester.workflow).tokens;
+            let is_over = Some(tester.run.used().tokens()) >= most;
             let fence = tester.run.handoff(current.no).unwrap().fence;
             let is_handed_on =
                 roll(3) > 0 && tester.tries(&complete(no, Outcome::Success, nothing())).is_ok();

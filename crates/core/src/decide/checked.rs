@@ -8,7 +8,7 @@ use super::gate::{
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
 use crate::checked_work::CheckedWork;
-use crate::command::{ClaimChecks, RanCheck, ReportChecks};
+use crate::command::{ClaimChecks, LoseLease, RanCheck, ReportChecks};
 use crate::content::ContentId;
 use crate::event::{ChecksEvent, EvidenceEvent, HandoffEvent, LeaseEvent};
 use crate::evidence::{Evidence, PACKAGE_CHECK, Verdict};
@@ -308,12 +308,8 @@ pub(super) fn nobody_came(draft: &mut Draft<'_>, row: &Handoff) -> Result<(), Re
 
 /// The runner was lost with the checks, or says why it cannot run them. They are tried again, and then
 /// asked of a person.
-pub(super) fn lose(
-    draft: &mut Draft<'_>,
-    row: &Handoff,
-    fence: u32,
-    reason: Option<&Reason>,
-) -> Result<(), Refusal> {
+pub(super) fn lose(draft: &mut Draft<'_>, row: &Handoff, lose: &LoseLease) -> Result<(), Refusal> {
+    let (fence, reason) = (lose.fence, lose.reason.as_ref());
     let (_, work) = parked(draft, row.no)?;
     if row.lease.is_none() {
         return Err(Refusal::NoLease { handoff: row.no });
@@ -323,7 +319,8 @@ pub(super) fn lose(
     }
     draft.emit(LeaseEvent::Lost { handoff: row.no, fence });
     let lost = reason.map_or("The runner of the checks was not heard of any more", Reason::as_str);
-    if row.attempt > draft.workflow().limits.retries {
+    // A runner that says what keeps it from running them would be kept from it again.
+    if lose.asks || row.attempt > draft.workflow().limits.retries {
         give_up(draft, row, &work, &format!("The checks could not be run: {lost}"));
         return Ok(());
     }

@@ -10,11 +10,13 @@ use super::gate::{
     Onward, doubt, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from,
     orchestrator,
 };
+use super::last;
 use super::lease;
 use super::limit;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
 use super::route::{FinishedWork, Route, is_trouble, route, routed_by_outcome};
+use super::skip;
 use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
@@ -94,6 +96,7 @@ fn finish(
 ) -> Result<(), Refusal> {
     check_fence(handoff, work.fence)?;
     let own = accept::work_behind(draft, handoff);
+    last::check(draft, &own, work.package)?;
     let route = enough_help(draft, route(draft, &own, work)?);
     draft.done.warnings.extend(routed_by_outcome(draft, &own, work));
     let profile = route.profile(draft.workflow()).unwrap_or(work.profile);
@@ -121,10 +124,7 @@ fn finish(
             draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::Failed));
             Ok(())
         }
-        Route::PassOn(step, edge, agent) => {
-            pass_on(draft, held, step, edge, agent, work);
-            Ok(())
-        }
+        Route::PassOn(step, edge, agent) => skip::pass_on(draft, held, step, edge, agent, work),
         Route::Retry(step) => {
             retry_or_ask(draft, held, step, work);
             Ok(())
@@ -197,31 +197,8 @@ fn along(
     Ok(())
 }
 
-fn pass_on(
-    draft: &mut Draft<'_>,
-    held: &Handoff,
-    step: &Step,
-    edge: &Edge,
-    agent: AgentId,
-    work: &FinishedWork<'_>,
-) {
-    let package = work_or_given(draft, held, work);
-    let reason = draft.keep_some(work.reason.as_ref());
-    end_step(draft, held, step, Outcome::Skipped, package);
-    draft.emit(StepEvent::Skipped { step: step.id.clone(), reason });
-    let to = Party { agent, place: Workflow::target_place(&edge.to) };
-    let offer = Offer {
-        follows: Some(held.no),
-        entry: limit::entry_along(edge, None),
-        on: Some(Outcome::Skipped),
-        ..Offer::new(held.to.clone(), to, package)
-    };
-    // Nothing was done of which the sender could be unsure.
-    hand_on(draft, held, edge, offer, None);
-}
-
 /// On along an edge, through its gate if it has one.
-fn hand_on(
+pub(super) fn hand_on(
     draft: &mut Draft<'_>,
     held: &Handoff,
     edge: &Edge,
@@ -306,6 +283,13 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
         ask(draft, held, step, work, GateCause::Unrecoverable, Outcome::Failure);
         return;
     }
+    // The same error twice in a row: a third attempt would bring it again. What passes by itself may
+    // well say the same until it has passed.
+    let failure = work.package.error_hash();
+    if failure.is_some() && held.failure == failure && class == RetryClass::Unclear {
+        ask(draft, held, step, work, GateCause::NoProgress, Outcome::Failure);
+        return;
+    }
     if held.attempt > draft.workflow().retries_at(&held.to.place) {
         ask(draft, held, step, work, GateCause::Failure, Outcome::Failure);
         return;
@@ -318,7 +302,8 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
         RetryClass::Permanent | RetryClass::Unclear => None,
     };
     let again = Offer::retry(draft, held);
-    let again = Offer { reason: reason.or(again.rework_reason), held_back_until, ..again };
+    let reason = reason.or(again.rework_reason);
+    let again = Offer { reason, held_back_until, failure, ..again };
     draft.done.handoff = Some(offer(draft, again));
 }
 
@@ -462,7 +447,7 @@ fn give_back(
     Ok(())
 }
 
-fn end_step(
+pub(super) fn end_step(
     draft: &mut Draft<'_>,
     held: &Handoff,
     step: &Step,
@@ -475,16 +460,4 @@ fn end_step(
         detour::waive_left_over(draft, &agent);
     }
     draft.emit(StepEvent::Completed { step, agent, outcome, is_rejected: false });
-}
-
-/// A skip may bring a package; without one, the package that came in is handed on.
-fn work_or_given(
-    draft: &mut Draft<'_>,
-    held: &Handoff,
-    work: &FinishedWork<'_>,
-) -> Option<ContentId> {
-    if work.package.document.is_blank() {
-        return held.package;
-    }
-    Some(draft.keep_package(work.package))
 }

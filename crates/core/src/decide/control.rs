@@ -7,6 +7,7 @@ use super::gate::{Onward, onward, orchestrator};
 use super::lease::lose_step;
 use super::offer::{AtOrchestrator, Offer, hand_over, reoffer};
 use super::passed;
+use super::person::only_a_person;
 use crate::command::StartAt;
 use crate::event::{HandoffEvent, RunEvent, StepEvent};
 use crate::gate::GateKind;
@@ -53,7 +54,7 @@ pub(super) fn goto(
     reason: &Reason,
     by: &Principal,
 ) -> Result<(), Refusal> {
-    passed::only_a_person(draft, by)?;
+    only_a_person(draft, by)?;
     if draft.workflow().step(step).is_none() {
         no_gate(draft, MoveScope::All)?;
         return Err(no_such_step(draft, step));
@@ -98,7 +99,7 @@ pub(super) fn goto(
 
 /// No contract: the step gets the operator's package, or the run's.
 pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Refusal> {
-    passed::only_a_person(draft, &start.by)?;
+    only_a_person(draft, &start.by)?;
     match draft.baton() {
         Baton::Loose { .. } => {}
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {

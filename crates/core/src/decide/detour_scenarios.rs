@@ -327,7 +327,7 @@ fn an_agent_does_not_reroute_what_blocks_it() {
         &mut tester,
         &Command::Reroute(Reroute { by, ..asked }),
         expect![
-            "not_a_person: `implementer` is an agent of this workflow, and only a person may open its gates or go past them; the person says so under another name"
+            "not_a_person: `implementer` is the name of an agent or of a part of Baton, and only a person may do that; a person says so under a name of their own"
         ],
     );
 }

@@ -205,3 +205,58 @@ fn a_place_for_the_answers_is_made_where_the_document_has_none() {
     let Node::Map(members) = again else { panic!("{again:?}") };
     assert_eq!(members.len(), 2, "not twice: {members:?}");
 }
+
+fn skips(package: Package, profile: Profile) -> Command {
+    let Command::Complete(done) = hands(package, profile) else { unreachable!() };
+    Command::Complete(Complete { outcome: Outcome::Skipped, ..done })
+}
+
+/// A fixer whose step is optional; with an edge of its own for a skip, or without.
+fn optional(contract: Contract, on_skip: Option<Contract>) -> Tester {
+    let mut tester = at_work(contract);
+    tester.workflow.steps[0].is_optional = true;
+    if let Some(contract) = on_skip {
+        let name = Some(contract.name.clone());
+        let edge = Edge { on: Outcome::Skipped, contract: name, ..to("review") };
+        tester.workflow.steps[0].edges.push(edge);
+        tester.workflow.contracts.push(contract);
+    }
+    tester
+}
+
+#[test]
+fn a_skip_is_no_way_around_the_answers_to_a_review() {
+    let with_number = || {
+        let number =
+            ContractRule { field: "pr_number".to_owned(), check: Check::Present, ..rule() };
+        Contract { must: vec![number, rule()], ..must() }
+    };
+    let all =
+        || with(vec![answer("a.rs:1", "decline", "A setting"), answer("b.rs:2", "defer", "")]);
+    let none = || Node::map([("summary", Node::text("Nothing to fix in `a.rs`"))]);
+    let refused = |tester: &mut Tester, document: Node, profile: Profile| {
+        let refusal = tester.tries(&skips(json(document), profile)).unwrap_err();
+        let Refusal::Contract { problems, .. } = refusal else { panic!("{refusal:?}") };
+        told(&problems)
+    };
+    // Along the success edge, its contract asks for nothing else: there is no work to tell of.
+    for profile in [Profile::Lenient, Profile::Strict] {
+        let mut tester = optional(with_number(), None);
+        assert_eq!(refused(&mut tester, none(), profile), ["dispositions missing"]);
+        assert_eq!(refused(&mut tester, Node::Null, profile)[0], "dispositions missing");
+        tester.does(&skips(json(all()), profile));
+    }
+    let mut tester = optional(should(), None);
+    assert_eq!(refused(&mut tester, none(), Profile::Strict), ["dispositions missing"]);
+    // With nothing to answer, nothing is asked for.
+    tester.to_answer.clear();
+    tester.does(&skips(json(Node::Null), Profile::Strict));
+
+    // An edge of its own for skips has a contract for them, which holds.
+    let own = || Contract { name: "skips".to_owned(), ..with_number() };
+    let mut tester = optional(should(), Some(own()));
+    assert_eq!(refused(&mut tester, all(), Profile::Lenient), ["pr_number missing"]);
+    tester.to_answer.clear();
+    let expected = ["pr_number missing", "dispositions missing"];
+    assert_eq!(refused(&mut tester, none(), Profile::Lenient), expected);
+}

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::view::ReviewFinding;
 use crate::view::read::{field, items_at, text};
 
-const FIELD: &str = "dispositions";
+pub(super) const FIELD: &str = "dispositions";
 
 /// Each answer with the other forms in which agents write it. The first needs a reason.
 const DECLINE: &[&str] = &["decline", "declined", "wontfix", "reject", "rejected"];

@@ -79,6 +79,20 @@ pub(super) fn check_contract(
     check(draft, asked, package)
 }
 
+/// As [`check_contract`], with this contract in the place of the edge's.
+pub(super) fn check_only(
+    draft: &mut Draft<'_>,
+    edge: &Edge,
+    contract: &Contract,
+    package: &Package,
+    asked: Profile,
+) -> Result<Vec<Problem>, Refusal> {
+    let profile = edge.profile.or(draft.workflow().profile).unwrap_or(asked);
+    let outcome = Some(Outcome::Skipped);
+    let asked = Requirements { contract: Some(contract), min_score: None, outcome, profile };
+    check(draft, asked, package)
+}
+
 /// As [`check_contract`], for a package that goes along no edge.
 pub(super) fn check_named(
     draft: &mut Draft<'_>,
@@ -180,12 +194,14 @@ fn check(
     })
 }
 
-/// A package that passes in strict with this contract and score, once its marks are filled in.
+/// A package that passes in strict with this contract and score, once its marks are filled in. Along an
+/// edge, `phases` are the one that ends and the one that comes next.
 pub(super) fn template(
     ground: DecisionContext<'_>,
     contract: Option<&Contract>,
     min_score: Option<u8>,
     outcome: Option<Outcome>,
+    phases: Option<(&str, &str)>,
 ) -> Node {
     let facts = Facts { parties: Parties::Known, ..Facts::default() };
     let rules = PackageRules {
@@ -196,7 +212,11 @@ pub(super) fn template(
         min_score: min_score.or(ground.lint.min_score),
         outcome,
     };
-    skeleton::template(&rules, "what was done, and what the receiver has to know")
+    let about = "what was done, and what the receiver has to know";
+    match phases {
+        Some((phase, next)) => skeleton::template_of_phase(&rules, about, phase, next),
+        None => skeleton::template(&rules, about),
+    }
 }
 
 /// As [`template`], for an agent that cannot go on, on a way that the workflow may not declare.

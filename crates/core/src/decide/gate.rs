@@ -180,10 +180,22 @@ pub(super) fn doubt(edge: &Edge, package: &Package) -> Option<Doubt> {
 fn too_low(edge: &Edge, package: &Package) -> Option<String> {
     let threshold = edge.threshold.as_ref()?;
     let least: f64 = threshold.below.as_str().parse().ok()?;
-    let given = package.number_at(&threshold.field).filter(|it| *it < least)?;
     let field = &threshold.field;
     let why = package.text_at("reasoning").map(|it| format!(": {it}")).unwrap_or_default();
-    Some(format!("`{field}` is {given}, below {}{why}", threshold.below.as_str()))
+    // A share of 1 has no other numbers; a threshold above 1 is on a scale of its own.
+    let is_share = (0.0..=1.0).contains(&least);
+    let is_readable = |it: &f64| it.is_finite() && (!is_share || (0.0..=1.0).contains(it));
+    match package.number_at(field).filter(is_readable) {
+        Some(given) if given < least => {
+            Some(format!("`{field}` is {given}, below {}{why}", threshold.below.as_str()))
+        }
+        Some(_) => None,
+        // What cannot be read may be low: a person looks at it.
+        None => package.has_field(field).then(|| {
+            let scale = if is_share { " from 0 to 1" } else { "" };
+            format!("`{field}` is not a number{scale}, so it counts as too low{why}")
+        }),
+    }
 }
 
 /// Hands work on along an edge, parks it on the edge's checks, or opens the edge's gate.

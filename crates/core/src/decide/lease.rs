@@ -97,7 +97,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
     let (no, fence, reason) = (lose.handoff, lose.fence, lose.reason.as_ref());
     let (output, retry_at) = (lose.output, lose.retry_at);
     if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
-        return checked::lose(draft, &row, fence, reason);
+        return checked::lose(draft, &row, lose);
     }
     let handoff = draft.open_task(no)?;
     if handoff.lease.is_none() {

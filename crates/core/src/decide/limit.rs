@@ -11,7 +11,7 @@ use crate::gate::{Answer, Gate, GateCause, ReachedLimit};
 use crate::hash::Hash;
 use crate::names::StepId;
 use crate::outcome::Outcome;
-use crate::package::{Package, findings_hash};
+use crate::package::Package;
 use crate::run::{CounterScope, Handoff, Party, RunCounter};
 use crate::workflow::{Edge, Place, Step, StepLimits, Target};
 
@@ -38,7 +38,7 @@ pub(super) fn entry_along(edge: &Edge, package: Option<&Package>) -> Option<Step
 }
 
 fn found(package: Option<&Package>) -> Option<Hash> {
-    package.and_then(|it| findings_hash(&it.findings()))
+    package.and_then(Package::trouble_hash)
 }
 
 /// The gate that opens instead of `offer`, where work would enter a step once too often, or with

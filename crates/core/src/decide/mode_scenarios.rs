@@ -83,9 +83,11 @@ fn sure_of(confidence: &str) -> Node {
 
 #[test]
 fn work_below_the_threshold_goes_on_only_by_a_persons_word() {
-    for (confidence, is_asked) in
-        [("0.69", true), ("0", true), ("-1", true), ("0.7", false), ("1", false), ("high", false)]
-    {
+    let of_numbers =
+        [("0.69", true), ("0", true), ("-1", true), ("0.7", false), ("0.70", false), ("1", false)];
+    // What cannot be read may be low.
+    let unreadable = ["high", "40%", "90%", "7", "1.01", "NaN", "inf", ""].map(|it| (it, true));
+    for (confidence, is_asked) in of_numbers.into_iter().chain(unreadable) {
         let mut tester = begun(unsure(), "analyst");
         tester.hands("analyst", "implementer", sure_of(confidence));
         assert_eq!(tester.run.gate().is_some(), is_asked, "{confidence}");
@@ -133,6 +135,17 @@ fn the_person_sees_how_unsure_the_sender_is_and_why() {
     tester.answers(no, Answer::Approve);
     check(&tester, expect!["HO-003 analyst→implementer pending; offered"]);
     assert_eq!(tester.run.current().unwrap().package, sent, "the very same package");
+}
+
+#[test]
+fn a_confidence_that_is_no_number_from_0_to_1_is_shown_as_such() {
+    let mut tester = begun(unsure(), "analyst");
+    let level = Node::map([("value", Node::text("0.9"))]);
+    let package = Node::map([("plan", Node::text("write it")), ("confidence", level)]);
+    tester.hands("analyst", "implementer", package);
+    let (_, asked) = gate(&tester);
+    expect!["`confidence` is not a number from 0 to 1, so it counts as too low"]
+        .assert_eq(tester.text(asked.reason.unwrap()));
 }
 
 #[test]

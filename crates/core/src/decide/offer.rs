@@ -47,6 +47,8 @@ pub(super) struct Offer {
     pub(super) rework_reason: Option<ContentId>,
     pub(super) n_questions: u32,
     pub(super) n_releases: u32,
+    /// The hash of the error with which the attempt before ended, to notice the same one again.
+    pub(super) failure: Option<Hash>,
     /// What the agent of the attempt before printed, where that was lost.
     pub(super) lost_output: Option<Hash>,
     /// The tree that the checks of the work have passed with.
@@ -83,6 +85,7 @@ impl Offer {
             rework_reason: None,
             n_questions: 0,
             n_releases: 0,
+            failure: None,
             lost_output: None,
             tree: None,
             on: None,
@@ -160,6 +163,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         rework_reason,
         n_questions: offer.n_questions,
         n_releases: offer.n_releases,
+        failure: offer.failure,
         lost_output: offer.lost_output,
         tree: offer.tree,
     }));

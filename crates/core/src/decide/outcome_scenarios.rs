@@ -12,7 +12,7 @@ use crate::event::{Event, HandoffEvent};
 use crate::gate::Answer;
 use crate::outcome::Outcome;
 use crate::run::{Baton, CounterScope, HandoffNo};
-use crate::workflow::Workflow;
+use crate::workflow::{Edge, Workflow};
 
 pub(super) fn delegate(from: &str, to: &str) -> Command {
     way(Way::Delegation, create(from, to, plan()))
@@ -265,4 +265,18 @@ fn a_loose_baton_goes_back_to_the_agent_that_had_it() {
     tester.hands("helper", "implementer", plan());
     tester.does(&time_out(2));
     assert_eq!(tester.run.restarts_with(&workflow), Some(agent("helper")));
+}
+
+#[test]
+fn a_workflow_that_no_run_can_end_names_the_cycle_that_holds_the_work() {
+    let mut workflow = pipeline();
+    // The review leads back to the implementer, whatever it finds; the end is behind it.
+    for edge in workflow.steps[2].edges.iter_mut().filter(|it| it.on == Outcome::Success) {
+        *edge = Edge { is_back: edge.is_back, ..to("implement") };
+    }
+    let problems: Vec<String> = workflow.problems().iter().map(ToString::to_string).collect();
+    let (first, others) = problems.split_first().unwrap();
+    expect!["steps.review.on.success: no run can end: all work goes round between implement, review for ever; let `review` or another of them lead towards `complete` [no_end]"]
+    .assert_eq(first);
+    assert!(others.iter().all(|it| it.ends_with("[unreachable]")), "{others:?}");
 }

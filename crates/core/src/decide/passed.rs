@@ -9,11 +9,11 @@
 use std::borrow::Cow;
 
 use super::draft::Draft;
+pub(super) use super::person::only_a_person;
 use crate::content::ContentId;
 use crate::event::GateEvent;
 use crate::gate::GateEdge;
-use crate::look_alike::name_outline;
-use crate::names::{AgentId, Principal, StepId};
+use crate::names::{Principal, StepId};
 use crate::refusal::Refusal;
 use crate::run::{Baton, Handoff, Kind, Run, RunStatus, State};
 use crate::shell::shell_word;
@@ -74,26 +74,6 @@ fn stands_at(run: &Run) -> Vec<StepId> {
         }
     }
     places.into_iter().filter_map(Place::as_step).cloned().collect()
-}
-
-/// An agent of the workflow, or one that has a part in the run now, may not open or bypass its gates
-/// under its own name, under the name that it is shown by, or under one that looks like either. The
-/// server has to prevent agents from using a person's name.
-pub(super) fn only_a_person(draft: &Draft<'_>, by: &Principal) -> Result<(), Refusal> {
-    let steps = draft.workflow().steps.iter();
-    let declared = steps
-        .flat_map(|it| it.agents.iter().chain(it.delegates.iter().map(|delegate| &delegate.agent)));
-    let parties = draft.run.handoffs.iter().flat_map(|it| [&it.from.agent, &it.to.agent]);
-    let mut agents = declared.chain(parties).filter(|it| !it.is_human() && !it.is_orchestrator());
-    let by_outline = name_outline(by.as_str());
-    let is_named = |it: &AgentId| {
-        let name = draft.ground.agents.name_of(it);
-        name_outline(it.as_str()) == by_outline || name_outline(&name) == by_outline
-    };
-    if agents.any(is_named) {
-        return Err(Refusal::NotAPerson { by: by.clone() });
-    }
-    Ok(())
 }
 
 /// Refuses work at a place behind a gate that it has not passed.

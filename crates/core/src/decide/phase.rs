@@ -10,6 +10,29 @@ use crate::workflow::{Edge, Place, Step, Target, Workflow};
 
 /// The word of a document for the end of the work.
 const END: &str = "complete";
+const NEXT: &str = "handoff.next_phase";
+
+/// Refuses work that says that it ends another phase of the workflow than the one of its step. A word
+/// that the workflow does not have is of another system, and decides nothing.
+pub(super) fn check(
+    workflow: &Workflow,
+    step: &Step,
+    on: Outcome,
+    package: &Package,
+) -> Result<(), Refusal> {
+    let Some(phase) = package.phase().filter(|_| is_finished(on)) else { return Ok(()) };
+    let is_known = workflow.steps.iter().any(|it| is_called(it, phase));
+    if is_known && !is_called(step, phase) {
+        let why = format!("the run is at `{}`", step.id);
+        return Err(Refusal::WrongPhase { field: "phase", phase: phase.to_owned(), why });
+    }
+    Ok(())
+}
+
+/// Only finished work ends a phase and goes to a next one.
+fn is_finished(on: Outcome) -> bool {
+    matches!(on, Outcome::Success | Outcome::NeedsReview)
+}
 
 /// The edge to an agent: where several lead to it, the one to the named phase.
 pub(super) fn edge_to<'a>(
@@ -31,6 +54,7 @@ pub(super) fn edge_to<'a>(
             && leads_to(workflow, it, phase)
     };
     workflow.edges_from(place).iter().find(leads_there).ok_or_else(|| Refusal::WrongPhase {
+        field: NEXT,
         phase: phase.to_owned(),
         why: format!("`{to}` comes next at {}", name_of(&usual.to)),
     })
@@ -51,12 +75,12 @@ pub(super) fn edge_on<'a>(
     }
     let known: Vec<String> = step.edges_on(outcome).map(|it| name_of(&it.to)).collect();
     let why = format!("from `{}` the work goes to {}", step.id, known.join(" or "));
-    Err(Refusal::WrongPhase { phase: phase.to_owned(), why })
+    Err(Refusal::WrongPhase { field: NEXT, phase: phase.to_owned(), why })
 }
 
-/// Only finished work goes to a next phase. A word that the workflow does not have decides nothing.
+/// A word that the workflow does not have decides nothing.
 fn next_phase<'a>(workflow: &Workflow, package: &'a Package, on: Outcome) -> Option<&'a str> {
-    if !matches!(on, Outcome::Success | Outcome::NeedsReview) {
+    if !is_finished(on) {
         return None;
     }
     let is_known = |it: &&str| *it == END || workflow.steps.iter().any(|step| is_called(step, it));

@@ -3,10 +3,11 @@
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::offer::{Offer, offer};
+use super::person::only_a_person;
 use crate::command::{Clarify, Reply};
 use crate::event::{HandoffEvent, QuestionEvent};
 use crate::gate::{Gate, GateCause};
-use crate::names::FreeText;
+use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, Party, State};
@@ -80,7 +81,11 @@ pub(super) fn reply(draft: &mut Draft<'_>, reply: &Reply) -> Result<(), Refusal>
     let named = draft.open(reply.handoff)?;
     let question = question_of(draft, &named)?;
     // A person may always answer, whichever agent was asked; their fencing token is not checked.
-    if !reply.by.as_ref().is_some_and(|it| it.is_human()) {
+    let is_persons = reply.by.as_ref().is_some_and(AgentId::is_human);
+    if let Some(caller) = draft.ground.caller.filter(|_| is_persons) {
+        only_a_person(draft, caller)?;
+    }
+    if !is_persons {
         require_agent(&question.to.agent, reply.by.as_ref(), "answer", question.no)?;
         // An answer needs no accept, so a question without a holder needs no fencing token.
         if question.state == State::Accepted || reply.fence.is_some() {

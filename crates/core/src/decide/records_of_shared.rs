@@ -401,7 +401,7 @@ fn what_is_left_is_the_least_of_the_budgets_of_run_step_and_agent() {
 }
 
 #[test]
-fn a_budget_that_a_person_let_go_on_counts_twice() {
+fn a_budget_that_a_person_let_go_on_leaves_a_whole_one() {
     let budget = |text: &str| Budget::parse(text).unwrap();
     let mut tester = Tester::started();
     tester.workflow.limits.budget = budget("20tokens");
@@ -411,7 +411,7 @@ fn a_budget_that_a_person_let_go_on_counts_twice() {
     tester.does(&complete(1, Outcome::Success, plan()));
     let gate = tester.run.gate().expect("it is used up").0.no.0;
     tester.answers(gate, Answer::Continue);
-    assert_eq!(run_budget(&tester.run, &tester.workflow), budget("40tokens"));
+    assert_eq!(run_budget(&tester.run, &tester.workflow), budget("60tokens"));
 }
 
 #[test]
@@ -424,14 +424,15 @@ fn redacting_moves_nothing_and_says_why_once() {
         rows.filter_map(|it| it.package).chain(tester.run.package).collect()
     };
     let why = words("It names a person");
-    let none = redact(&tester.run, &[], &why, tester.ground());
+    let none = redact(&tester.run, &[], &why, tester.ground()).unwrap();
     assert_eq!((none.run, none.events.len(), none.contents.len()), (tester.run.clone(), 0, 0));
 
     let ids = [texts[0], tester.run.casts[0].cast];
-    let done = redact(&tester.run, &ids, &why, tester.ground());
+    let done = redact(&tester.run, &ids, &why, tester.ground()).unwrap();
     let [kept] = done.contents.as_slice() else { panic!("{:?}", done.contents) };
     assert_eq!((kept.kind, &*kept.text), (ContentKind::Words, "It names a person"));
-    let event = |text| Event::from(ContentEvent::Redacted { text, reason: kept.id });
+    let event =
+        |text| Event::from(ContentEvent::Redacted { text, reason: kept.id, is_salt: false });
     assert_eq!(done.events, ids.map(event));
     let mut expected = tester.run.clone();
     for it in &done.events {

@@ -2,22 +2,27 @@
 
 use jiff::SignedDuration;
 
-use super::{Decision, DecisionContext, Effects};
+use super::{Decision, DecisionContext, Effects, person};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{ContentEvent, Event, evolve};
 use crate::names::FreeText;
+use crate::refusal::Refusal;
 use crate::run::Run;
 
-/// One event for each text, all with the same reason. Which texts there are, the store knows.
+/// One event for each text, all with the same reason, by a person. Which texts there are, the store
+/// knows.
 pub fn redact(
     run: &Run,
     texts: &[ContentId],
     reason: &FreeText,
     ground: DecisionContext<'_>,
-) -> Decision {
+) -> Result<Decision, Refusal> {
+    if let Some(by) = ground.caller {
+        person::check(run, ground, by)?;
+    }
     let mut decision = unchanged(run);
     if texts.is_empty() {
-        return decision;
+        return Ok(decision);
     }
     // The fingerprints of decisions tell nothing any more without their salt. What is decided again
     // later gets a new one.
@@ -25,12 +30,13 @@ pub fn redact(
     decision.dropped = texts.iter().copied().chain(salt).collect();
     let kept = Content::new(ground.fresh.nonce(), ContentKind::Words, reason.as_str());
     for text in &decision.dropped {
-        let event = Event::from(ContentEvent::Redacted { text: *text, reason: kept.id });
+        let (text, reason, is_salt) = (*text, kept.id, salt == Some(*text));
+        let event = Event::from(ContentEvent::Redacted { text, reason, is_salt });
         evolve(&mut decision.run, &event, ground.now);
         decision.events.push(event);
     }
     decision.contents.push(kept);
-    decision
+    Ok(decision)
 }
 
 /// Messages of a finished run that were kept for long enough.

@@ -17,7 +17,7 @@ use crate::gate::{Gate, GateCause, ReachedLimit};
 use crate::hash::Hash;
 use crate::names::AgentId;
 use crate::outcome::Outcome;
-use crate::package::{Package, findings_hash};
+use crate::package::Package;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{EdgeKey, Handoff, HandoffNo, Kind, Party, State};
@@ -139,7 +139,7 @@ pub(super) fn by_back_edge(
     let words = stated.or_else(|| work.package.findings_in_words());
     let reason = draft.keep(words.as_deref().unwrap_or("sent back without a reason"));
     let package = draft.keep_package(work.package);
-    let findings = findings_hash(&work.package.findings());
+    let findings = work.package.trouble_hash();
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
     match send_back(draft, handoff, &to, reason, findings) {
         Some(cause) => {
@@ -202,7 +202,7 @@ pub(super) fn count_round(
     package: &Package,
 ) -> Option<GateCause> {
     let before = draft.rounds(forward).and_then(|it| it.findings);
-    let findings = findings_hash(&package.findings());
+    let findings = package.trouble_hash();
     let branch = draft.branch;
     draft.emit(StepEvent::RoundCounted { forward: forward.clone(), findings, branch });
     is_enough(draft, forward, before)

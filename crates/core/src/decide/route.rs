@@ -47,7 +47,7 @@ pub(super) enum Route<'a> {
     Review(&'a Step, &'a Edge, AgentId),
     /// Back to the orchestrator with an error: implied in every workflow.
     Error(&'a Step),
-    /// Nothing was done: on along the success edge, without checking its contract.
+    /// Nothing was done: on along the success edge, under the rules of a skip.
     PassOn(&'a Step, &'a Edge, AgentId),
     Retry(&'a Step),
     Ask(&'a Step, GateCause, Outcome),
@@ -146,6 +146,7 @@ fn at_step<'a>(
         if !is_routed_by_outcome(workflow, &place, work) {
             let edge = phase::edge_to(workflow, &place, to, edge_outcome, work.package)
                 .map_err(|it| with_what_to_do(it, step, work.outcome))?;
+            phase::check(workflow, step, edge.on, work.package)?;
             return on_edge(step, edge, to.clone(), work.outcome);
         }
     }
@@ -212,6 +213,7 @@ fn by_outcome<'a>(
     let (workflow, sender) = (draft.workflow(), &handoff.to.agent);
     let outcome = edge_outcome.unwrap_or(Outcome::Success);
     if step.edges_on(outcome).next().is_some() {
+        phase::check(workflow, step, outcome, work.package)?;
         let (edge, agent) = match phase::edge_on(workflow, step, outcome, work)? {
             Some(edge) => (edge, only_agent(workflow, step, sender, edge)?),
             None => only_edge(workflow, step, sender, outcome)?,

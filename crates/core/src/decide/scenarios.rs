@@ -461,8 +461,8 @@ fn a_workflow_says_everything_that_is_wrong_with_it() {
     workflow.steps[1].edges[0] = to("document");
     let problems: Vec<String> = workflow.problems().iter().map(ToString::to_string).collect();
     expect![[r#"
-        steps.review: no edge leads here from the start [unreachable]
-        steps.refactor: no edge leads here from the start [unreachable]"#]]
+        steps.review: no edge leads here from the start; name it in `to` of an edge, or remove it [unreachable]
+        steps.refactor: no edge leads here from the start; name it in `to` of an edge, or remove it [unreachable]"#]]
     .assert_eq(&problems.join("\n"));
 }
 

@@ -1,7 +1,7 @@
 //! Decisions, context documents and questions between agents: what is recorded, and what is refused.
 
 use super::draft::Draft;
-use super::passed::only_a_person;
+use super::person::only_a_person;
 use crate::collaboration::{
     Collaboration, ContextMark, DecisionItem, DecisionMark, DecisionState, OpenAsk, RecordDecision,
     SetContext, fingerprint, unsalted_fingerprint, waits_for,
@@ -165,7 +165,13 @@ fn ask(
     question: &FreeText,
 ) -> Result<(), Refusal> {
     if let Some(path) = waits_for(&draft.run.asks, to, by) {
-        let path = path.iter().map(AgentId::as_str).collect::<Vec<_>>().join("` waits for `");
+        let path = match path.as_slice() {
+            [_] => "an agent would wait for itself".to_owned(),
+            path => {
+                let path: Vec<String> = path.iter().map(|it| format!("`{it}`")).collect();
+                path.join(" waits for ")
+            }
+        };
         return Err(Refusal::AskCycle { by: by.clone(), to: to.clone(), path });
     }
     if draft.run.asks.len() >= OpenAsk::MOST_OPEN {
@@ -187,7 +193,10 @@ fn reply(
     answer: &FreeText,
 ) -> Result<(), Refusal> {
     let open = open_ask(draft, no)?;
-    // A person may always answer.
+    // A person may always answer, and only a person in the place of the agent.
+    if let Some(caller) = draft.ground.caller.filter(|_| by.is_none_or(AgentId::is_human)) {
+        only_a_person(draft, caller)?;
+    }
     if let Some(by) = by.filter(|it| !it.is_human() && **it != open.to) {
         return Err(Refusal::NotAsked { ask: no, to: open.to, by: by.clone() });
     }

@@ -194,7 +194,7 @@ fn a_fingerprint_tells_nothing_without_the_salt_that_a_redaction_drops() {
     assert_ne!(guess(&salt_text), guess(&tester.run.id.to_string()), "the run's id is no secret");
     let reason = crate::names::FreeText::parse("it names a customer").unwrap();
     let some_text = tester.contents[0].id;
-    let decision = super::redact(&tester.run, &[some_text], &reason, tester.ground());
+    let decision = super::redact(&tester.run, &[some_text], &reason, tester.ground()).unwrap();
     assert_eq!(decision.dropped, [some_text, salt], "whatever is redacted, the salt goes too");
     assert_eq!(decision.run.decision_salt, None);
     // What is decided later has a new salt.
@@ -220,4 +220,50 @@ fn an_open_run_keeps_its_messages() {
         crate::event::ContentEvent::Expired { up_to: 3, n_texts: 1, kept_seconds: 86_400 };
     assert_eq!((decision.events, decision.dropped), (vec![expired.into()], texts));
     assert_eq!(decision.run, finished, "nothing moves");
+}
+
+#[test]
+fn an_answer_closes_the_open_decision_that_it_answers_and_no_other() {
+    for (said, expected) in [
+        ("B", ["answered", "open", "open"]),
+        ("decision 2: B", ["open", "answered", "open"]),
+        ("Decisions 1 and\n3) C", ["answered", "open", "answered"]),
+        ("#3, in 2 weeks", ["open", "open", "answered"]),
+    ] {
+        let mut tester = Tester::started();
+        tester.accepts(1);
+        let asked = [("pending", "A or B?"), ("pending", "Who?"), ("pending", "When?")];
+        tester.hands("analyst", "human", deciding(&asked));
+        let gate = tester.run.handoffs.last().unwrap().no.0;
+        tester.does(&says(gate, Answer::Reply, said));
+        let states = [1, 2, 3].map(|no| tester.run.decision(no).unwrap().state.name());
+        assert_eq!(states, expected, "{said}");
+    }
+}
+
+/// Whoever speaks as an agent is held to the rules of agents, without saying so a second time.
+#[test]
+fn a_name_that_is_an_agents_replaces_no_locked_decision_answers_for_no_person_and_redacts_nothing()
+{
+    for name in ["agent:reviewer", "AGENT:reviewer", "reviewer", "human", "baton:runner"] {
+        let by = Principal::parse(name).unwrap();
+        let mut tester = Tester::started();
+        tester.does(&decide(None, "Use SQLite", None));
+        assert!(refused(&mut tester, &lock(1, name)).contains("only a person"), "{name}");
+        tester.does(&lock(1, "ada"));
+        let Command::Collaborate(Collaboration::Decide(it)) = decide(None, "Use MySQL", Some(1))
+        else {
+            unreachable!()
+        };
+        let it = RecordDecision { principal: by.clone(), ..it };
+        let replaces = Command::Collaborate(Collaboration::Decide(it));
+        assert_eq!(tester.tries(&replaces).unwrap_err().code(), "decision_locked", "{name}");
+        tester.does(&ask("implementer", "analyst"));
+        tester.caller = by;
+        let answered = tester.tries(&answers_ask(1, None)).unwrap_err();
+        assert_eq!(answered.code(), "not_a_person", "{name}");
+        let (texts, why) = ([tester.run.decision_salt.unwrap()], words("secret"));
+        let dropped = super::redact(&tester.run, &texts, &why, tester.ground());
+        assert_eq!(dropped.unwrap_err().code(), "not_a_person", "{name}");
+    }
 }

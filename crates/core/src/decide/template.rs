@@ -12,6 +12,7 @@ use crate::outcome::Outcome;
 use crate::package::{Format, Package};
 use crate::refusal::Refusal;
 use crate::run::{HandoffNo, Run};
+use crate::skeleton;
 
 /// Where the receiver of a handoff would hand its work.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +48,21 @@ pub fn template(
     let workflow = draft.workflow();
     let route = route(&draft, &accept::work_behind(&draft, &handoff), &work)?;
     let way = implied_way(&route, asked.outcome);
+    let phases = match &route {
+        Route::Edge(step, edge, _) | Route::Review(step, edge, _) => {
+            Some((step.phase.as_str(), workflow.phase_after(edge)))
+        }
+        Route::Error(_)
+        | Route::PassOn(..)
+        | Route::Retry(_)
+        | Route::Ask(..)
+        | Route::Delegate(..)
+        | Route::Escalate
+        | Route::Return(..)
+        | Route::Detour(..)
+        | Route::Resolved(_)
+        | Route::Unresolved(..) => None,
+    };
     let (contract, min_score, outcome) = match route {
         Route::Edge(_, edge, _) | Route::Review(_, edge, _) | Route::PassOn(_, edge, _) => {
             (edge.contract.as_ref(), edge.min_score, Some(edge.on))
@@ -65,9 +81,12 @@ pub fn template(
     };
     let contract = contract.and_then(|it| workflow.contract(it));
     if contract.is_none() && (way.is_some() || outcome.is_some_and(is_stuck)) {
-        return Ok(edge::stuck_template(ground, way, min_score, outcome));
+        let stuck = edge::stuck_template(ground, way, min_score, outcome);
+        let is_blocked = outcome == Some(Outcome::Blocked);
+        let reasons = workflow.blocked_reasons().filter(|_| is_blocked).collect::<Vec<_>>();
+        return Ok(skeleton::with_blocked_reason(stuck, &reasons));
     }
-    Ok(edge::template(ground, contract, min_score, outcome))
+    Ok(edge::template(ground, contract, min_score, outcome, phases))
 }
 
 /// The way that the package goes where the workflow declares no contract for it.

@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 use super::fixture::*;
 use super::scenarios::{at_review, back_to_review, check};
 use crate::command::{ClaimChecks, Command, LeaseTime, LoseLease, RanCheck, ReportChecks};
+use crate::document::Node;
 use crate::evidence::{CheckRun, Verdict};
 use crate::gate::{Answer, GateCause};
 use crate::hash::Hash;
@@ -162,4 +163,39 @@ fn a_stale_step_that_stays_silent_comes_to_a_person_where_the_workflow_says_so()
     stale(&mut patient, 1);
     patient.wait(10_000);
     assert!(patient.tries(&expire).is_err(), "a mark is all, unless the workflow says more");
+}
+
+/// The newest handoff fails with this error.
+fn fails_with(tester: &mut Tester, error: Node) {
+    let no = tester.run.n_handoffs;
+    tester.wait_seconds(5);
+    let _ = tester.tries(&Command::Wake { handoff: HandoffNo(no) });
+    tester.accepts(no);
+    tester.completes(no, Outcome::Failure, Node::map([("error", error)]));
+}
+
+fn error(kind: &str, message: &str) -> Node {
+    Node::map([("type", Node::text(kind)), ("message", Node::text(message))])
+}
+
+#[test]
+fn the_same_error_twice_in_a_row_asks_a_person_unless_it_may_pass_by_itself() {
+    let mut same = Tester::started();
+    fails_with(&mut same, error("BuildError", "Cannot find module"));
+    assert!(same.run.gate().is_none());
+    fails_with(&mut same, error("BuildError", " Cannot find module "));
+    asks(&same, GateCause::NoProgress);
+
+    let mut other = Tester::started();
+    fails_with(&mut other, error("BuildError", "Cannot find module a"));
+    fails_with(&mut other, error("BuildError", "Cannot find module b"));
+    assert!(other.run.gate().is_none());
+    fails_with(&mut other, error("BuildError", "Cannot find module c"));
+    asks(&other, GateCause::Failure);
+
+    let mut passing = Tester::started();
+    for _ in 0..2 {
+        fails_with(&mut passing, error("NetworkTimeout", "The registry does not answer"));
+    }
+    assert!(passing.run.gate().is_none(), "it is tried again after a while");
 }

@@ -2,9 +2,10 @@
 //! work, and only a person's answer raises it.
 
 use super::draft::Draft;
-use crate::budget::{Budget, BudgetOwner, ReachedBudget};
+use crate::budget::{Budget, BudgetOwner, BudgetUnit, ReachedBudget};
 use crate::command::RecordUsage;
 use crate::event::UsageEvent;
+use crate::gate::Gate;
 use crate::names::AgentId;
 use crate::refusal::Refusal;
 use crate::run::{CounterScope, Party, Run};
@@ -87,6 +88,11 @@ pub struct AgentBudget {
     pub budget: Budget,
 }
 
+fn agent_budget<'a>(all: &'a [AgentBudget], agent: &AgentId) -> Option<&'a AgentBudget> {
+    let own = all.iter().find(|it| it.agent.as_ref() == Some(agent));
+    own.or_else(|| all.iter().find(|it| it.agent.is_none()))
+}
+
 /// Every budget that counts for the work, with what people have granted.
 fn budgets(
     run: &Run,
@@ -99,14 +105,41 @@ fn budgets(
         budgets.push((BudgetOwner::Step(step.id.clone()), step.limits.budget));
     }
     budgets.extend(work.edge_budget(workflow));
-    let own = of_agents.iter().find(|it| it.agent.as_ref() == Some(work.agent));
-    let own = own.or_else(|| of_agents.iter().find(|it| it.agent.is_none()));
+    let own = agent_budget(of_agents, work.agent);
     budgets.extend(own.map(|it| (BudgetOwner::Agent(work.agent.clone()), it.budget)));
     budgets.retain(|(_, budget)| !budget.is_unlimited());
     for (of, budget) in &mut budgets {
         *budget = budget.times(n_budgets(run, of));
     }
     budgets
+}
+
+/// How many budgets a person grants by letting the work go on: so many that a whole one is left beyond what was
+/// used. An attempt that went far beyond would otherwise be stopped again at its start.
+pub(super) fn budgets_to_grant(draft: &Draft<'_>, of: &BudgetOwner, gate: &Gate) -> u32 {
+    let (run, workflow) = (&draft.run, draft.workflow());
+    let work =
+        BudgetedWork { agent: &gate.worker.agent, from: &gate.asker.place, at: &gate.worker.place };
+    let budget = match of {
+        BudgetOwner::Run => unraised(run, workflow),
+        BudgetOwner::Step(step) => {
+            workflow.step(step).map(|it| it.limits.budget).unwrap_or_default()
+        }
+        BudgetOwner::Edge { from, to } => {
+            let (from, at) = (&Place::Step(from.clone()), &Place::Step(to.clone()));
+            let of_edge = BudgetedWork { from, at, ..work }.edge_budget(workflow);
+            of_edge.map(|(_, budget)| budget).unwrap_or_default()
+        }
+        BudgetOwner::Agent(agent) => {
+            agent_budget(draft.ground.budgets, agent).map(|it| it.budget).unwrap_or_default()
+        }
+    };
+    let used = run.used_by(of);
+    let n_used = |unit| budget.limit(unit).map(|most| used.amount(unit).div_ceil(most.max(1)));
+    let n_needed = BudgetUnit::ALL.into_iter().filter_map(n_used).max().unwrap_or(0);
+    // Those before are granted already; at least one more is.
+    let n_granted = n_budgets(run, of) - 1;
+    u32::try_from(n_needed.saturating_sub(n_granted).max(1)).unwrap_or(u32::MAX)
 }
 
 /// What all agents of a run may use together, with what people have granted.

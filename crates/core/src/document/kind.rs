@@ -2,6 +2,7 @@
 
 use super::Node;
 use super::foreign::OtherSystem;
+use super::request::PipelineRequest;
 use crate::names::AgentId;
 use crate::view::{Meaning, OutcomeClaim};
 
@@ -45,7 +46,8 @@ pub enum Understanding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape<'a> {
     pub kind: DocumentKind,
-    /// The node under the root's key; the whole document if it has no root.
+    /// The node under the root's key; the whole document if it has no root. More fields may stand
+    /// beside a `handoff`.
     pub body: &'a Node,
 }
 
@@ -105,14 +107,32 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The single key of a document and the node under it. Markdown prose is ignored.
+/// The key of a document and the node under it: its only one, or `handoff` with the two sides in it,
+/// whatever stands beside that. Markdown prose is ignored.
 pub(crate) fn root(document: &Node) -> Option<(&str, &Node)> {
     let Node::Map(members) = document else { return None };
-    let mut members = members.iter().filter(|(key, _)| key != "#markdown");
-    match (members.next(), members.next()) {
+    let mut others = members.iter().filter(|(key, _)| key != "#markdown");
+    match (others.next(), others.next()) {
         (Some((key, body)), None) => Some((key, body)),
-        (Some(_), Some(_)) | (None, _) => None,
+        (Some(_), Some(_)) => {
+            let (key, body) = members.iter().find(|(key, _)| key == "handoff")?;
+            (names_sides(body) && PipelineRequest::of(document).is_none()).then_some((key, body))
+        }
+        (None, _) => None,
     }
+}
+
+/// True for a `handoff` that says from whom or to whom it goes. That of a metadata block does not: it
+/// names what is next.
+fn names_sides(body: &Node) -> bool {
+    let has = |key: &str| body.member(key).is_some();
+    let is_side = |key: &str| match body.member(key) {
+        Some(Node::Map(_)) => body.at(&format!("{key}.agent")).is_some(),
+        Some(Node::Text(_)) => true,
+        Some(Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_)) | None => false,
+    };
+    let is_of_metadata = has("next_agent") || has("next_phase");
+    !is_of_metadata && (is_side("from") || is_side("to") || names_agents(body))
 }
 
 /// True for the body of another system's handoff, which names the two sides in its own way.
@@ -230,6 +250,29 @@ mod tests {
             (handoff_of([("from", agent()), ("gate", map(&["type"]))]), "yaml/gate"),
             (Node::map([("acknowledgment", map(&["received"]))]), "yaml/acknowledgment"),
             (Node::map([("acknowledgement", partial)]), "yaml/acknowledgment-partial"),
+            (
+                Node::map([
+                    ("handoff", Node::map([("from", agent()), ("to", agent())])),
+                    ("summary", Node::text("Added soup")),
+                    ("status", Node::text("complete")),
+                ]),
+                "yaml/handoff",
+            ),
+            (
+                Node::map([
+                    ("summary", Node::text("Added soup")),
+                    ("handoff", Node::map([("to", Node::text("b"))])),
+                ]),
+                "xml/handoff",
+            ),
+            (
+                Node::map([
+                    ("handoff", map(&["from_agent", "to_agent"])),
+                    ("summary", Node::text("Added soup")),
+                ]),
+                "other/flat",
+            ),
+            (Node::map([("handoff", map(&["gate"])), ("plan", agent())]), "payload"),
             (handoff_of([("blockers", Node::List(vec![]))]), "payload"),
             (map(&["status"]), "payload"),
             (map(&["status", "agent", "summary"]), "payload"),

@@ -3,12 +3,19 @@
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use super::{Event, MessageEvent};
 use crate::content::ContentId;
+use crate::run::is_false;
 
 event_family! {
     pub enum ContentEvent => Content {
         /// A text was taken out of the store, with its nonce. It is named by the events that it
         /// belongs to; this one has the reason.
-        "content.redacted" => Redacted { text: ContentId, reason: ContentId },
+        "content.redacted" => Redacted {
+            text: ContentId,
+            reason: ContentId,
+            /// It is the salt of decisions, which goes with every redaction and which nobody reads.
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_salt: bool,
+        },
         /// What was said in the run was taken out of the store, because it was kept for long enough.
         "content.expired" => Expired {
             /// The texts of all messages up to this event of the run, counted from 1.

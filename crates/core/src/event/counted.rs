@@ -136,7 +136,8 @@ impl Run {
             GateCause::RunLimit => self.counter_mut(0, CounterScope::WholeRun).n_extra += n_extra,
             GateCause::Budget => {
                 if let Some(reached) = gate.budget {
-                    self.counter_mut(0, CounterScope::Budget(reached.of)).n_extra += n_extra;
+                    let granted = self.counter_mut(0, CounterScope::Budget(reached.of));
+                    granted.n_extra = granted.n_extra.saturating_add(n_extra);
                 }
             }
             GateCause::Delegations => self.forget_delegations(self.branch_of(no)),

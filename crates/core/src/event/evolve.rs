@@ -136,11 +136,11 @@ impl Run {
     fn on_gate(&mut self, event: &GateEvent, at: Timestamp) {
         match event {
             GateEvent::Opened { handoff, gate } => self.open_gate(*handoff, gate),
-            GateEvent::Answered { handoff, answer, n_extra, resets, .. } => {
+            GateEvent::Answered { handoff, answer, n_extra, resets, decisions, .. } => {
                 self.grant(*handoff, *n_extra);
                 self.count_anew(self.branch_of(*handoff), resets);
                 self.open_declared(*handoff, answer);
-                self.answer_decisions(*handoff);
+                self.answer_decisions(*handoff, decisions.as_deref());
             }
             GateEvent::Approved { .. }
             | GateEvent::Delegated { .. }
@@ -206,6 +206,7 @@ impl Run {
             evidence: Vec::new(),
             detour: None,
             checks: None,
+            failure: created.failure,
             lost_output: created.lost_output,
             tree: created.tree.clone(),
         });

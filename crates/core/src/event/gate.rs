@@ -23,6 +23,9 @@ event_family! {
             /// Steps whose entries are counted anew, because a person has decided.
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             resets: Vec<StepId>,
+            /// The open decisions that the answer closes, where the gate had several; else all.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            decisions: Option<Vec<u32>>,
         },
         /// One of the approvals that the gate needs. `gate.answered` follows the last one.
         "gate.approved" => Approved {

@@ -117,6 +117,9 @@ pub struct Created {
     pub n_questions: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_releases: u32,
+    /// The hash of the error with which the attempt before ended, to notice the same one again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Hash>,
     /// What the agent of the attempt before printed, where that was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_output: Option<Hash>,
@@ -224,7 +227,7 @@ impl EventFamily for HandoffEvent {
                 format!("{} {}", handoff(no), style.warning("is stale"))
             }
             Self::TimedOut { handoff: no, .. } => {
-                format!("{} {}", handoff(no), style.warning("times out"))
+                format!("{} {}", handoff(no), style.warning("is over without a result"))
             }
             Self::Cancelled { handoff: no, .. } => format!("{} is cancelled", handoff(no)),
             Self::Superseded { handoff: no, .. } => format!("{} is superseded", handoff(no)),

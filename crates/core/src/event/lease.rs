@@ -31,8 +31,9 @@ impl EventFamily for LeaseEvent {
                 format!("{handoff} is leased for {seconds} s at a time, with fence {fence}")
             }
             Self::Lost { handoff, .. } => {
-                let lost = style.warning("loses the lease");
-                format!("{} {lost} of {}", style.receiver(*handoff), style.handoff(*handoff))
+                let ended = style.warning("ends without a result");
+                let who = style.receiver(*handoff);
+                format!("the attempt of {who} at {} {ended}", style.handoff(*handoff))
             }
             Self::Released { handoff, .. } => {
                 format!("the lease of {} is released", style.handoff(*handoff))

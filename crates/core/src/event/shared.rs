@@ -37,11 +37,16 @@ impl Run {
         }
     }
 
-    /// A person's answer closes what the sender left open.
-    pub(super) fn answer_decisions(&mut self, gate: HandoffNo) {
-        for mark in self.decisions.iter_mut().filter(|it| it.asked_by == Some(gate)) {
+    /// A person's answer closes what the sender left open: of several, those that it answers. The
+    /// others stay open, until a person decides them on their own.
+    pub(super) fn answer_decisions(&mut self, gate: HandoffNo, answered: Option<&[u32]>) {
+        for (no, mark) in (1u32..).zip(&mut self.decisions) {
+            if mark.asked_by != Some(gate) {
+                continue;
+            }
             mark.asked_by = None;
-            if mark.state == DecisionState::Open {
+            let is_answered = answered.is_none_or(|it| it.contains(&no));
+            if is_answered && mark.state == DecisionState::Open {
                 mark.state = DecisionState::Answered;
             }
         }

@@ -86,6 +86,9 @@ pub struct Handoff {
     /// The work that waits for its checks, where this handoff stands for that: the orchestrator has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<Box<CheckedWork>>,
+    /// The hash of the error with which the attempt before ended, to notice the same one again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Hash>,
     /// What the agent of the attempt before printed, where that was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_output: Option<Hash>,

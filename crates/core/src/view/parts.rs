@@ -144,6 +144,19 @@ pub(crate) fn findings(body: &Node) -> BTreeSet<ReviewFinding> {
     keys.iter().flat_map(|it| items_at(body, it)).filter_map(finding).collect()
 }
 
+/// The failures of a validation: the kind of each, and its text.
+pub(crate) fn failures(body: &Node) -> BTreeSet<(String, String)> {
+    let failure = |node: &Node| {
+        let words = ["message", "description", "details"].iter().find_map(|it| field(node, it));
+        let place = || field(node, "location");
+        let words =
+            text(node).or(words).or_else(place).map(str::trim).filter(|it| !it.is_empty())?;
+        let kind = field(node, "type").unwrap_or_default().trim().to_lowercase();
+        Some((kind, words.to_owned()))
+    };
+    items_at(body, "failures").iter().filter_map(failure).collect()
+}
+
 pub(super) fn error(body: &Node) -> Option<ErrorReport> {
     let error = body.member("error").filter(|it| !it.is_blank())?;
     let message = text(error).or_else(|| field(error, "message"));

@@ -8,10 +8,12 @@ use crate::contract::{Contract, Profile};
 use crate::gate::GateKind;
 use crate::lint::{Facts, Settings};
 use crate::look_alike::is_same_person;
-use crate::names::{AgentId, Principal, StepId};
+use crate::names::{Principal, StepId};
 use crate::outcome::Outcome;
+use crate::person::{Speaker, speaker};
 use crate::plural::{counted, counted_as};
 use crate::problem::Problem;
+use crate::registry::Agents;
 use crate::skeleton::{self, PackageRules};
 
 impl Workflow {
@@ -155,12 +157,15 @@ impl Workflow {
                 let message = format!("`{person}` and `{before}` are one person; name each once");
                 problems.push(Problem::new(&path, "twice", message));
             }
-            let is_agent = |it: &&AgentId| is_same_person(it.as_str(), person.as_str());
-            let mut agents = self.steps.iter().flat_map(|it| &it.agents);
-            if let Some(agent) = agents.find(is_agent) {
-                let message = format!("`{agent}` is an agent, and only a person approves");
-                problems.push(Problem::new(&path, "agent_approves", message));
-            }
+            let agents = self.steps.iter().flat_map(|it| &it.agents);
+            let message = match speaker(person, &Agents::default(), agents) {
+                Speaker::Person => continue,
+                Speaker::Agent(agent) => {
+                    format!("`{agent}` is an agent, and only a person approves")
+                }
+                Speaker::Reserved => format!("`{person}` is reserved, and only a person approves"),
+            };
+            problems.push(Problem::new(&path, "agent_approves", message));
         }
         if gate.kind == GateKind::Advisory && edge.raise.is_empty() && edge.ask_in.is_empty() {
             let message = "an advisory gate needs no approvals: nothing waits for it; make it blocking, \
@@ -212,13 +217,16 @@ impl Workflow {
         }
         for step in &self.steps {
             if !reached.contains(&Place::Step(step.id.clone())) {
-                let message = "no edge leads here from the start";
+                let message =
+                    "no edge leads here from the start; name it in `to` of an edge, or remove it";
                 problems.push(Problem::new(format!("steps.{}", step.id), "unreachable", message));
             }
         }
         if !self.edges().any(|(_, it)| it.to == Target::Complete && it.on == Outcome::Success) {
             let message = "no step has `success: complete`, so no run could ever end";
             problems.push(Problem::new("steps", "no_end", message));
+        } else if let Some(problem) = self.no_way_to_the_end(&reached) {
+            problems.insert(0, problem);
         }
         for step in &self.steps {
             if !step.edges.iter().any(|it| it.on == Outcome::Success) {

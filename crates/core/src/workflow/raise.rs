@@ -4,6 +4,7 @@
 //! A value that cannot be read asks as well: the rule is about what may not be overlooked.
 
 use crate::document::{Node, Number};
+use crate::look_alike::outline;
 use crate::named::named;
 use crate::package::Package;
 
@@ -32,7 +33,7 @@ named! {
 pub enum RaiseCondition {
     /// The number is greater.
     Over(Number),
-    /// The word is one of these; its case does not matter.
+    /// One of these words is said, or a known word of a higher level.
     AnyOf(Vec<String>),
     /// There is one: anything but `false`, `no`, `none`, 0 or an empty list.
     Stated,
@@ -42,14 +43,23 @@ impl RaiseKind {
     /// The fields in which packages say it, in the body of a document or in its `context`.
     pub fn fields(self) -> &'static [&'static str] {
         match self {
-            Self::Cost => {
-                &["cost", "cost_usd", "estimated_cost", "estimate.cost", "estimate.cost_usd"]
+            Self::Cost => &[
+                "cost",
+                "cost_usd",
+                "costUsd",
+                "estimated_cost",
+                "estimatedCost",
+                "estimate.cost",
+                "estimate.cost_usd",
+                "estimate.costUsd",
+            ],
+            Self::Days => &["days", "estimated_days", "estimatedDays", "estimate.days"],
+            Self::Risk => &["risk", "risk_level", "riskLevel", "risk.level", "risks"],
+            Self::BreakingChange => {
+                &["breaking_change", "breaking_changes", "breakingChange", "breakingChanges"]
             }
-            Self::Days => &["days", "estimated_days", "estimate.days"],
-            Self::Risk => &["risk", "risk_level", "risk.level", "risks"],
-            Self::BreakingChange => &["breaking_change", "breaking_changes"],
-            Self::Security => &["security_impact", "security"],
-            Self::Migration => &["data_migration", "migration", "migrations"],
+            Self::Security => &["security_impact", "securityImpact", "security"],
+            Self::Migration => &["data_migration", "dataMigration", "migration", "migrations"],
         }
     }
 
@@ -96,10 +106,11 @@ impl RaiseRule {
                 let (number, limit) = (number.as_str(), limit.as_str());
                 is_over.then(|| format!("{noun} is {number} (`{field}`), over {limit}"))
             }
-            RaiseCondition::AnyOf(words) => {
-                let said = words.iter().find(|word| says(node, word))?;
-                Some(format!("{noun} is {said} (`{field}`)"))
-            }
+            RaiseCondition::AnyOf(words) => match Level::of(node, words) {
+                Level::Asked(word) => Some(format!("{noun} is {word} (`{field}`)")),
+                Level::Below => None,
+                Level::Unreadable => Some(format!("{noun} (`{field}`) cannot be read as a level")),
+            },
             RaiseCondition::Stated => is_stated(node).then(|| format!("it has {noun} (`{field}`)")),
         }
     }
@@ -109,17 +120,91 @@ fn value(number: &Number) -> Option<f64> {
     number.as_str().parse().ok()
 }
 
-/// A word, or the `level` or `severity` of one of several.
-fn says(node: &Node, word: &str) -> bool {
-    match node {
-        Node::List(items) => items.iter().any(|it| says(it, word)),
-        Node::Map(_) => {
-            ["level", "severity"].iter().filter_map(|it| node.member(it)).any(|it| says(it, word))
-        }
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {
-            node.scalar_text().is_some_and(|it| it.trim().eq_ignore_ascii_case(word))
+/// What a package says of a level, held against the words that ask.
+#[derive(Debug, PartialEq, Eq)]
+enum Level {
+    Asked(String),
+    /// A level that is known, and lower.
+    Below,
+    Unreadable,
+}
+
+/// Words of known levels, each list higher than the one before.
+const LEVELS: [&[&str]; 5] = [
+    &["none", "no", "nil", "na", "false", "0"],
+    &["low", "minor", "minimal", "negligible", "small", "trivial"],
+    &["medium", "moderate", "normal"],
+    &["high", "major", "serious", "significant"],
+    &["critical", "severe", "extreme", "catastrophic"],
+];
+
+/// Where an object says its level.
+const LEVEL_MEMBERS: [&str; 5] = ["level", "severity", "impact", "rating", "risk"];
+
+impl Level {
+    /// A word in a text, in an object or in one of several. What asks counts before what cannot be
+    /// read, and that before what is lower.
+    fn of(node: &Node, asking: &[String]) -> Self {
+        match node {
+            Node::List(items) => Self::highest(items.iter(), asking),
+            Node::Map(_) => {
+                let found = LEVEL_MEMBERS.iter().filter_map(|it| node.member(it));
+                let found: Vec<&Node> = found.filter(|it| !it.is_blank()).collect();
+                if found.is_empty() { Self::Unreadable } else { Self::highest(found, asking) }
+            }
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {
+                Self::in_text(node.scalar_text().unwrap_or_default(), asking)
+            }
         }
     }
+
+    fn highest<'a>(nodes: impl IntoIterator<Item = &'a Node>, asking: &[String]) -> Self {
+        let mut highest = Self::Below;
+        for node in nodes {
+            match Self::of(node, asking) {
+                Self::Asked(word) => return Self::Asked(word),
+                Self::Unreadable => highest = Self::Unreadable,
+                Self::Below => {}
+            }
+        }
+        highest
+    }
+
+    /// By the look of the words, so that a Cyrillic letter changes nothing.
+    fn in_text(text: &str, asking: &[String]) -> Self {
+        if text.trim().is_empty() {
+            return Self::Below;
+        }
+        let said = words_of(text);
+        if let Some(word) = asking.iter().find(|it| said.contains(&words_of(it))) {
+            return Self::Asked(word.to_lowercase());
+        }
+        let rank = |look: &str| {
+            let is_in = |words: &&[&str]| words.iter().any(|it| outline(it) == look);
+            LEVELS.iter().position(is_in)
+        };
+        let least = asking.iter().filter_map(|it| rank(&outline(it))).min();
+        // "No idea" is no level: such words count alone.
+        let is_alone = said.split_whitespace().count() == 1 || said == words_of("no risk");
+        let known = said.split_whitespace().filter_map(rank).filter(|it| *it > 0 || is_alone);
+        let known: Vec<usize> = known.collect();
+        match known.iter().max() {
+            Some(highest) if least.is_some_and(|it| *highest >= it) => {
+                let words = LEVELS[*highest].iter();
+                let word = words.clone().find(|it| said.contains(&words_of(it)));
+                Self::Asked(word.unwrap_or(&"high").to_string())
+            }
+            Some(_) => Self::Below,
+            None => Self::Unreadable,
+        }
+    }
+}
+
+/// The outlines of the words of a text, each between two spaces.
+fn words_of(text: &str) -> String {
+    let look = outline(text).replace("n/a", "na");
+    let words = look.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    format!(" {} ", words.collect::<Vec<_>>().join(" "))
 }
 
 fn is_stated(node: &Node) -> bool {
@@ -216,6 +301,48 @@ mod tests {
         check(
             Node::map([("migrations", list(vec![Node::text("0014")]))]),
             Some("it has a migration of data (`migrations`)"),
+        );
+    }
+
+    #[test]
+    fn a_level_is_read_as_a_word_of_a_text_and_asks_where_it_cannot_be_read() {
+        let high = "the risk is high (`risk`)";
+        let unread = "the risk (`risk`) cannot be read as a level";
+        for (said, expected) in [
+            ("very high", Some(high)),
+            ("high: data loss", Some(high)),
+            ("High-risk", Some(high)),
+            ("h\u{456}gh", Some(high)),
+            ("ｈｉｇｈ", Some(high)),
+            ("low, was HIGH", Some(high)),
+            ("severe", Some("the risk is severe (`risk`)")),
+            ("low", None),
+            ("Medium: nobody is affected", None),
+            ("none", None),
+            ("n/a", None),
+            ("highly unlikely", Some(unread)),
+            ("data may be lost", Some(unread)),
+            ("3", Some(unread)),
+            ("no idea", Some(unread)),
+            ("No risk", None),
+        ] {
+            check(Node::map([("risk", Node::text(said))]), expected);
+        }
+        let level = |key: &'static str, it: &str| Node::map([(key, Node::text(it))]);
+        check(Node::map([("risk", level("impact", "high"))]), Some(high));
+        check(Node::map([("risk", level("impact", "low"))]), None);
+        check(Node::map([("risk", level("text", "x"))]), Some(unread));
+        check(
+            Node::map([("riskLevel", Node::text("high"))]),
+            Some("the risk is high (`riskLevel`)"),
+        );
+        check(
+            Node::map([("estimatedCost", number("900"))]),
+            Some("the cost is 900 (`estimatedCost`), over 500"),
+        );
+        check(
+            Node::map([("costUsd", number("900"))]),
+            Some("the cost is 900 (`costUsd`), over 500"),
         );
     }
 

@@ -1,8 +1,10 @@
 //! How runs begin, which workflow they keep, and what a refusal and a dry run tell.
 
+use baton_core::command::Command;
 use baton_core::names::{AgentId, WorkflowName};
 use baton_core::outcome::Outcome as Ended;
 use baton_engine::{CommandResult, EngineError, ErrorClass, RunTarget, StartRun};
+use baton_store::RunRef;
 use baton_store_tests::dump;
 
 use crate::flows::SIDE_ROADS_FILE;
@@ -52,6 +54,32 @@ async fn a_start_takes_the_default_workflow_and_hands_the_story_to_its_first_age
         let texts = world.reads().texts_of(std::slice::from_ref(&row)).await.unwrap();
         let package = texts.get(row.package.unwrap()).whole().unwrap();
         assert!(package.contains(r#""story_id":"s-1""#), "{package}");
+    }
+}
+
+#[tokio::test]
+async fn a_story_whose_run_was_cancelled_goes_on_in_the_same_workflow_unless_another_is_named() {
+    for backend in Backend::ALL {
+        let world = backend.world().await;
+        let ada = caller("ada");
+        let named = |name: &str| StartRun {
+            workflow: Some(WorkflowName::parse(name).unwrap()),
+            ..start("s-1")
+        };
+        let cancel = || Command::CancelRun { reason: None };
+        let workflow = || async {
+            let row = world.reads().run(&RunRef::LatestOf(key("s-1"))).await.unwrap();
+            row.run.workflow.to_string()
+        };
+        let writer = StartRun { to: Some(agent("writer")), ..named("side-roads") };
+        world.engine.start(&ada, writer).await.unwrap();
+        world.on("s-1", cancel()).await.unwrap();
+        let again = StartRun { to: Some(agent("writer")), ..start("s-1") };
+        world.engine.start(&ada, again).await.unwrap();
+        assert_eq!(workflow().await, "side-roads");
+        world.on("s-1", cancel()).await.unwrap();
+        world.engine.start(&ada, named("story-pipeline")).await.unwrap();
+        assert_eq!(workflow().await, "story-pipeline");
     }
 }
 

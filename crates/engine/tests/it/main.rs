@@ -43,6 +43,8 @@ mod receive;
 #[cfg(test)]
 mod repeats;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod rows;
 #[cfg(test)]
 mod rules;

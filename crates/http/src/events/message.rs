@@ -2,6 +2,7 @@
 //! that they subscribe to. No message contains free text, and each is smaller than a kilobyte.
 
 use baton_core::agent::Agent;
+use baton_core::collaboration::DecisionItem;
 use baton_core::document::Node;
 use baton_core::event::{
     BlockerEvent, ChecksEvent, ContentEvent, Created, DecisionEvent, Event, EvidenceEvent,
@@ -243,13 +244,19 @@ impl EventToSend<'_> {
         match event {
             DecisionEvent::Recorded { by, decisions, .. } => {
                 let name = cut_text(&agents.name_of(by), MOST_NAME);
-                let line = format!("Decided by {name} at {:.0}", self.at);
-                let members = |no: u32| {
-                    let decided_by = ("decidedBy", agent(by, agents, None));
+                let avatar = agents.find(by).and_then(Agent::avatar_url);
+                let message = |it: &DecisionItem| {
+                    // A choice that is still to be made is no decision.
+                    let (event, who, verb) = match it.is_open {
+                        true => ("DECISION_ASKED", "askedBy", "Asked"),
+                        false => ("DECISION_MADE", "decidedBy", "Decided"),
+                    };
+                    let line = format!("{verb} by {name} at {:.0}", self.at);
+                    let agent = (who, agent(by, agents, avatar));
                     let attribution = ("attribution", Node::text(&line));
-                    vec![number("decision", no), decided_by, attribution]
+                    (event, vec![number("decision", it.no), agent, attribution])
                 };
-                decisions.iter().map(|it| ("DECISION_MADE", members(it.no))).collect()
+                decisions.iter().map(message).collect()
             }
             DecisionEvent::Superseded { decision, replaced_by } => {
                 let members =
@@ -356,6 +363,7 @@ mod tests {
             rework_reason: None,
             n_questions: 0,
             n_releases: 0,
+            failure: None,
             lost_output: None,
             tree: None,
         }))
@@ -400,6 +408,7 @@ mod tests {
                 comment: None,
                 n_extra: 3,
                 resets: Vec::new(),
+                decisions: None,
             }),
             Event::Blocker(BlockerEvent::Raised {
                 branch: 0,

@@ -4,6 +4,7 @@
 //! A button says where it sends (`data-send`) and what (`data-body`); the fields of its form that have
 //! a name and a value are added to that.
 
+use baton_core::gate::GateCause;
 use baton_core::names::StoryKey;
 use baton_core::run::HandoffNo;
 use baton_views::{InboxChoice, InboxItem, Then, Waits};
@@ -31,11 +32,31 @@ pub(super) fn render(html: &mut Html, asked: &AskedPerson) {
     for choice in &item.choices {
         html.raw("<div><dt>");
         button(html, asked, &form, choice);
-        html.raw("<code>").text(&item.command(choice)).raw("</code></dt><dd>");
+        html.raw("<code>").text(&item.command(choice)).text(&asked.as_flag());
+        html.raw("</code></dt><dd>");
         html.words(&item.consequence(choice)).raw("</dd></div>");
     }
-    html.raw("</dl><p class=\"answered\" id=\"answered-").text(&form.id);
+    html.raw("</dl>");
+    delegate(html, asked, &form);
+    html.raw("<p class=\"answered\" id=\"answered-").text(&form.id);
     html.raw("\" role=\"alert\" hidden></p></form>");
+}
+
+/// Passes the vote of the person on, at a gate that names its approvers.
+fn delegate(html: &mut Html, asked: &AskedPerson, form: &Form) {
+    let approval = asked.item.gate().and_then(|it| it.approval.as_ref());
+    let Some(approval) = approval.filter(|it| !it.is_for_all) else { return };
+    let AnswerTarget::Handoff(number) = form.target else { return };
+    let has_vote = approval.open().any(|it| *it == asked.by);
+    html.raw("<details class=\"with-script\" id=\"delegate-").text(&form.id);
+    html.raw("\"><summary>Pass your vote on</summary><label for=\"to-").text(&form.id);
+    html.raw("\">To whom</label> <input name=\"to\" maxlength=\"200\" id=\"to-");
+    html.text(&form.id).raw("\"> <button type=\"submit\" value=\"delegate\" id=\"pass-");
+    html.text(&form.id).raw("\" data-send=\"/api/v1/inbox/").number(number);
+    html.raw("/delegate\" data-body=\"{}\"");
+    html.raw(if has_vote { "" } else { " disabled" }).raw(">Pass the vote on</button> <code>");
+    html.text(&format!("baton delegate {number} --to PERSON{}", asked.as_flag()));
+    html.raw("</code></details>");
 }
 
 /// The button that starts a story.
@@ -154,14 +175,18 @@ fn button(html: &mut Html, asked: &AskedPerson, form: &Form, choice: &InboxChoic
     if matches!(choice.then, Then::Refused { .. }) {
         html.raw(" disabled");
     }
-    html.raw(">").raw(label(choice.name)).raw("</button>");
+    html.raw(">").raw(label(&asked.item, choice.name)).raw("</button>");
     if choice.name == "modify" {
         html.raw("</details>");
     }
 }
 
-fn label(choice: &'static str) -> &'static str {
+fn label(item: &InboxItem, choice: &'static str) -> &'static str {
+    let is_permission = item.gate().is_some_and(|it| it.cause == GateCause::Permission);
     match choice {
+        "approve" if is_permission => "Allow once",
+        "continue" if is_permission => "Allow this kind",
+        "reject" if is_permission => "Deny",
         "answer" => "Answer",
         "approve" => "Approve",
         "reject" => "Reject",

@@ -8,6 +8,20 @@ const link = document.getElementById("link");
 const headline = document.getElementById("headline");
 const fault = document.getElementById("fault");
 
+// Who the person says they are: kept for the session of the browser, and sent as the command line's
+// `--as` is. It proves nothing, and is recorded as unauthenticated.
+const AS = "baton-as";
+
+/** Header values are bytes: a name is sent as UTF-8. */
+function asHeader(name) {
+  if (!name) return {};
+  return { [AS]: String.fromCharCode(...new TextEncoder().encode(name)) };
+}
+
+function asMe() {
+  return asHeader(sessionStorage.getItem(AS));
+}
+
 // What needs the script is shown only where the script runs.
 document.documentElement.classList.add("script");
 
@@ -50,6 +64,10 @@ function carryOver(old, fresh) {
     const same = fresh.querySelector(`#${CSS.escape(field.id)}`);
     if (same) same.value = field.value;
   }
+  for (const field of old.querySelectorAll("input[id]")) {
+    const same = fresh.querySelector(`#${CSS.escape(field.id)}`);
+    if (same && field.value !== field.defaultValue) same.value = field.value;
+  }
   for (const text of old.querySelectorAll(".answered:not([hidden])")) {
     const same = fresh.querySelector(`#${CSS.escape(text.id)}`);
     if (same) tell(same, text.textContent);
@@ -68,7 +86,7 @@ function focused() {
   const part = at.closest("#live > [data-key]");
   if (!part) return null;
   const within = `[data-key="${CSS.escape(part.dataset.key)}"]`;
-  if (at.matches("textarea[id], select[id], button[id]")) return `#${CSS.escape(at.id)}`;
+  if (at.matches("textarea[id], select[id], input[id], button[id]")) return `#${CSS.escape(at.id)}`;
   if (at.matches("summary")) return `${within} #${CSS.escape(at.parentElement.id)} > summary`;
   if (at.matches("pre")) return `${within} #${CSS.escape(at.parentElement.id)} > pre`;
   if (at.matches("a[href]")) return `${within} a[href="${CSS.escape(at.getAttribute("href"))}"]`;
@@ -139,7 +157,7 @@ async function fetchPage() {
     wantedUpTo = 0;
     const began = performance.now();
     try {
-      const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" } });
+      const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html", ...asMe() } });
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       // The page of a run that is gone says so; a failing server is shown beside the link.
       if (answer.ok || answer.status === 404) show(fresh);
@@ -203,6 +221,7 @@ function bodyOf(form, button) {
   const body = JSON.parse(button.dataset.body);
   const words = form.querySelector("[id^=words-]");
   if (words?.value.trim() && button.value !== "start") body[words.name] = words.value.trim();
+  if (button.value === "delegate") body.to = form.querySelector("[name=to]").value.trim();
   if (button.value === "hand_to") body.toAgent = form.querySelector("[name=toAgent]").value;
   if (button.value !== "modify") return JSON.stringify(body);
   const written = form.querySelector("[name=package]").value;
@@ -245,9 +264,10 @@ async function send(form, button) {
   showSending();
   said("");
   try {
-    const headers = { "content-type": "application/json", "idempotency-key": keyOf(path + body) };
+    const key = keyOf((sessionStorage.getItem(AS) ?? "") + path + body);
+    const headers = { "content-type": "application/json", "idempotency-key": key, ...asMe() };
     const answer = await fetch(path, { method: "POST", headers, body });
-    keys.delete(path + body);
+    keys.delete((sessionStorage.getItem(AS) ?? "") + path + body);
     if (!answer.ok) said(await refusal(answer));
   } catch {
     said("The server could not be reached. Send it again: it is recorded once only.");
@@ -257,8 +277,33 @@ async function send(form, button) {
   want();
 }
 
+/** Takes the name if the server does, and shows what this person may do. */
+async function sayWho(field) {
+  const name = field.value.trim();
+  const said = (text) => tell(document.getElementById("answered-you") ?? link, text);
+  try {
+    const answer = await fetch("/api/v1/inbox?limit=1", { headers: asHeader(name) });
+    if (!answer.ok) {
+      said(await refusal(answer));
+      return;
+    }
+  } catch {
+    said("The server could not be reached.");
+    return;
+  }
+  if (name) sessionStorage.setItem(AS, name);
+  else sessionStorage.removeItem(AS);
+  field.defaultValue = field.value;
+  said("");
+  want();
+}
+
 live.addEventListener("submit", (event) => {
   event.preventDefault();
+  if (event.target.id === "you") {
+    sayWho(document.getElementById("you-name"));
+    return;
+  }
   const button = event.submitter;
   if (event.target.matches("form.say") && button?.dataset.send && !sending.has(event.target.id)) {
     send(event.target, button);
@@ -270,7 +315,7 @@ live.addEventListener("toggle", async (event) => {
   const field = event.target.open && event.target.querySelector("textarea[data-from]");
   if (!field || field.value) return;
   try {
-    const answer = await fetch(field.dataset.from, { headers: { accept: "application/json" } });
+    const answer = await fetch(field.dataset.from, { headers: { accept: "application/json", ...asMe() } });
     const now = document.getElementById(field.id);
     if (answer.ok && now && !now.value) now.value = await answer.text();
   } catch {

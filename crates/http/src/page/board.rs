@@ -7,6 +7,7 @@ use baton_engine::{DAMAGED_TEXT, EngineError, Text};
 use baton_store::{Order, RunFilter, RunRow};
 
 use super::document::{PageParts, Rendered};
+use super::history::{HistoryScene, ShownGates};
 use super::html::Html;
 use super::inbox::AskedPerson;
 use super::{backlog, history, inbox, pipeline, team, who};
@@ -132,7 +133,12 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
     pipeline::render(html, run, &workflow);
     html.raw("<details id=\"history-").number(row.number).raw("\"><summary>");
     html.text(&counted(run.n_handoffs.into(), "handoff")).raw("</summary>");
-    history::render(html, &rows, &texts, &cast);
+    let gates = ShownGates::load(app, row.run.id).await?;
+    history::render(
+        html,
+        &rows,
+        &HistoryScene { texts: &texts, cast: &cast, gates: &gates, workflow: &workflow },
+    );
     if rows.len() < run.n_handoffs as usize {
         html.raw("<p><a href=\"/runs/").number(row.number).raw("\">All of them</a></p>");
     }

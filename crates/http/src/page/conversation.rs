@@ -13,7 +13,7 @@ pub(super) fn render(html: &mut Html, run: u64, page: &ConversationPage) {
     if page.items.is_empty() {
         return;
     }
-    html.raw("<section data-key=\"messages\" class=\"messages\"><h2>Conversation</h2>");
+    html.raw("<section data-key=\"messages\" class=\"messages\"><h2>Conversation <span class=\"count\">oldest first</span></h2>");
     let mut is_cut = page.has_more;
     html.raw("<ul>");
     for item in &page.items {
@@ -26,7 +26,7 @@ pub(super) fn render(html: &mut Html, run: u64, page: &ConversationPage) {
         }
         html.raw(" <span class=\"times\">").time(item.at).raw("</span>");
         if let Some(line) = &item.line {
-            html.raw(" <strong>").words(line).raw("</strong>");
+            html.raw(" <strong>").sentence(line).raw("</strong>");
         }
         html.raw("</p>");
         is_cut |= words(html, item);
@@ -54,7 +54,11 @@ fn words(html: &mut Html, item: &ConversationItem) -> bool {
     }
     if let Some(text) = item.text.as_ref().filter(|it| !it.trim().is_empty()) {
         html.raw("<blockquote>");
-        is_cut |= cut(html, text);
+        // Of what Baton itself says, `baton run log` has the whole hashes.
+        is_cut |= match item.principal.as_str().starts_with("baton:") {
+            true => cut(html, &with_short_hashes(text)),
+            false => cut(html, text),
+        };
         html.raw("</blockquote>");
     }
     if item.is_damaged {
@@ -69,6 +73,26 @@ fn words(html: &mut Html, item: &ConversationItem) -> bool {
     is_cut
 }
 
+/// How many digits of a hash are shown.
+const SHORT: usize = 12;
+
+fn with_short_hashes(text: &str) -> String {
+    let is_digit = |it: char| it.is_ascii_hexdigit();
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(begin) = rest.find(is_digit) {
+        let (before, word) = rest.split_at(begin);
+        let end = word.find(|it: char| !is_digit(it)).unwrap_or(word.len());
+        short.push_str(before);
+        match end {
+            64 => short.extend([&word[..SHORT], "…"]),
+            end => short.push_str(&word[..end]),
+        }
+        rest = &word[end..];
+    }
+    short + rest
+}
+
 fn cut(html: &mut Html, text: &str) -> bool {
     match text.char_indices().nth(MOST_CHARS) {
         Some((end, _)) => {
@@ -78,6 +102,23 @@ fn cut(html: &mut Html, text: &str) -> bool {
         None => {
             html.words(text);
             false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_shortened_and_all_else_stays() {
+        let hash = "5f842cae5400357a7c1360f8dc9d451a122f0d170f9b18a322336eca089bb49e";
+        let text =
+            format!("HO-001 is with `cook`. The prompt has the hash {hash}, the package {hash}");
+        let short = "HO-001 is with `cook`. The prompt has the hash 5f842cae5400…, the package 5f842cae5400…";
+        assert_eq!(with_short_hashes(&text), short);
+        for text in ["", "no hash: cafe 42", "é 04e99f4 é"] {
+            assert_eq!(with_short_hashes(text), text);
         }
     }
 }

@@ -108,6 +108,7 @@ pub(super) enum Rendered {
 
 async fn page(app: &RequestScope, parts: PageParts) -> Response {
     let fault = health::not_ready(app).await;
+    let fault = fault.or_else(|| app.notice.as_ref().and_then(|it| it()));
     let PageParts { title, headline, main } = parts;
     let frame = PageFrame {
         title: &title,
@@ -151,7 +152,7 @@ struct PageFrame<'a> {
     project: Option<&'a str>,
     /// None on a page that does not change, which needs no script.
     headline: Option<&'a str>,
-    /// Why the server cannot record.
+    /// Why the server cannot record, or starts no agents.
     fault: Option<&'a str>,
 }
 

@@ -3,7 +3,7 @@
 use baton_store::RunRef;
 
 use super::document::{PageParts, Rendered};
-use super::history::{self, Packages};
+use super::history::{self, HistoryScene, Packages, ShownGates};
 use super::html::Html;
 use super::who;
 use crate::problem::ApiProblem;
@@ -16,19 +16,22 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
     let texts = app.read().texts_of(std::slice::from_ref(&row)).await?;
     let asked = app.read().exchanges(&row).await?;
     let cast = app.read().cast(&run.run).await?;
+    let gates = ShownGates::load(app, row.run).await?;
+    let workflow = app.read().workflow_of(&run).await?;
+    let scene = HistoryScene { texts: &texts, cast: &cast, gates: &gates, workflow: &workflow };
     let title = format!("{} of {}", row.no, row.story);
 
     let mut html = Html::default();
     html.raw("<section data-key=\"handoff\"><p class=\"meta\"><a href=\"/\">All runs</a> · <a href=\"/runs/");
     html.number(run.number).raw("\">run ").number(run.number).raw("</a></p><h2>");
     html.words(&title).raw("</h2><div class=\"handoff alone\">");
-    history::handoff(&mut html, &row, &texts, &cast, Packages::Whole);
+    history::handoff(&mut html, &row, &scene, Packages::Whole);
     html.raw("</div></section>");
     if !asked.is_empty() {
         let rows: Vec<_> = asked.into_iter().map(|it| it.row).rev().collect();
         let texts = app.read().texts_of(&rows).await?;
         html.raw("<section data-key=\"asked\"><h2>Asked about it</h2>");
-        history::render(&mut html, &rows, &texts, &cast);
+        history::render(&mut html, &rows, &HistoryScene { texts: &texts, ..scene });
         html.raw("</section>");
     }
     let headline = who::sentence(&run.run, &cast);

@@ -2,16 +2,20 @@
 
 use baton_core::content::ContentId;
 use baton_core::document::Node;
-use baton_core::names::AgentId;
-use baton_core::run::{Ended, HandoffState, Kind};
+use baton_core::gate::Answer;
+use baton_core::names::Principal;
+use baton_core::outcome::Outcome;
+use baton_core::run::{Ended, HandoffState, Kind, Party, RunId};
+use baton_core::workflow::Workflow;
 use baton_engine::{DAMAGED_TEXT, EngineError, LOST_TEXT, Text, Texts};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRow};
-use baton_views::Cast;
+use baton_views::{Cast, GateRecord};
 use baton_wire::json;
 
 use super::html::Html;
 use super::who;
 use crate::scope::RequestScope;
+use crate::v1::step_title;
 
 /// How much of a package is shown on a page with many; the handoff's own page shows all of it.
 const MOST_CHARS: usize = 2000;
@@ -51,11 +55,34 @@ pub(super) async fn newest(
     Ok(rows)
 }
 
-pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, cast: &Cast) {
+/// What handoffs are shown with.
+#[derive(Clone, Copy)]
+pub(super) struct HistoryScene<'a> {
+    pub(super) texts: &'a Texts,
+    pub(super) cast: &'a Cast,
+    pub(super) gates: &'a ShownGates,
+    pub(super) workflow: &'a Workflow,
+}
+
+/// The gates of a run, with what people wrote at them.
+pub(super) struct ShownGates {
+    record: GateRecord,
+    comments: Texts,
+}
+
+impl ShownGates {
+    pub(super) async fn load(app: &RequestScope, run: RunId) -> Result<Self, EngineError> {
+        let record = app.read().gate_record(run).await?;
+        let comments = app.read().texts(run, record.comments()).await?;
+        Ok(Self { record, comments })
+    }
+}
+
+pub(super) fn render(html: &mut Html, rows: &[HandoffRow], scene: &HistoryScene<'_>) {
     html.raw("<ol class=\"history\" reversed>");
     for row in rows {
         html.raw("<li class=\"handoff ").raw(tone(row)).raw("\">");
-        handoff(html, row, texts, cast, Packages::Begun);
+        handoff(html, row, scene, Packages::Begun);
         html.raw("</li>");
     }
     html.raw("</ol>");
@@ -65,15 +92,16 @@ pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, cast: 
 pub(super) fn handoff(
     html: &mut Html,
     row: &HandoffRow,
-    texts: &Texts,
-    cast: &Cast,
+    scene: &HistoryScene<'_>,
     packages: Packages,
 ) {
+    let HistoryScene { texts, gates, .. } = *scene;
     html.raw("<p class=\"line\">");
-    party(html, &row.from.agent, row, cast);
+    party(html, &row.from, row, scene);
     html.raw("<span class=\"arrow\" aria-label=\"to\">→</span>");
-    party(html, &row.to.agent, row, cast);
+    party(html, &row.to, row, scene);
     html.raw(" <span class=\"word\">").raw(row.state.name()).raw("</span>");
+    let answer = gates.record.answer_to(row.no);
     if row.kind != Kind::Sequential {
         html.raw(" <span class=\"kind\">").raw(row.kind.name()).raw("</span>");
     }
@@ -85,16 +113,19 @@ pub(super) fn handoff(
     }
     html.raw(" <a class=\"label\" href=\"/handoffs/").number(row.number).raw("\">");
     html.text(&row.no.label()).raw("</a></p>");
-    times(html, row);
+    let is_reject = answer.is_some_and(|it| it.answer == Answer::Reject);
+    times(html, row, row.outcome.filter(|_| !is_reject));
     if row.kind == Kind::Question {
         exchange(html, row, texts);
     } else {
-        said(html, "Reason", Some(row.reason), texts, "reason");
+        reason(html, row, scene);
         said(html, ended_because(row), row.ended_reason, texts, "why");
     }
-    if let Some(by) = &row.approved_by {
+    answered(html, row, gates);
+    let approved_by = gates.record.approved_by(row);
+    if !approved_by.is_empty() {
         html.raw("<p class=\"approved\"><span class=\"tag\">Approved by</span> ");
-        html.words(by.as_str()).raw("</p>");
+        html.words(&names(&approved_by)).raw("</p>");
     }
     if !row.warnings.is_empty() {
         html.raw("<p class=\"unverified\"><span class=\"tag\">Not verified</span> ");
@@ -105,14 +136,16 @@ pub(super) fn handoff(
 }
 
 /// An agent as it was shown then, or as it is today with a note that the record is damaged.
-fn party(html: &mut Html, id: &AgentId, row: &HandoffRow, cast: &Cast) {
-    who::agent(html, &cast.at(id, row.no));
+fn party(html: &mut Html, party: &Party, row: &HandoffRow, scene: &HistoryScene<'_>) {
+    let (id, cast) = (&party.agent, scene.cast);
+    let step = step_title(scene.workflow, &party.place);
+    who::agent_at(html, &cast.at(id, row.no), step.as_deref());
     if cast.is_damaged(id, row.no) {
         html.raw(" <em>").words(DAMAGED_TEXT).raw("</em>");
     }
 }
 
-fn times(html: &mut Html, row: &HandoffRow) {
+fn times(html: &mut Html, row: &HandoffRow, outcome: Option<Outcome>) {
     html.raw("<p class=\"times\">created ").time(row.created_at);
     if let Some(at) = row.accepted_at {
         html.raw(", accepted ").time(at);
@@ -120,10 +153,56 @@ fn times(html: &mut Html, row: &HandoffRow) {
     if let Some(at) = row.ended_at {
         html.raw(", ").raw(row.state.name()).raw(" ").time(at);
     }
-    if let Some(outcome) = row.outcome {
+    if let Some(outcome) = outcome {
         html.raw(", outcome ").raw(outcome.name());
     }
     html.raw("</p>");
+}
+
+/// A person's words stand under the person's name, and the sender's under none: it is the sender's handoff.
+fn reason(html: &mut Html, row: &HandoffRow, scene: &HistoryScene<'_>) {
+    let Some(person) = scene.gates.record.author_of_reason(row) else {
+        return said(html, "Reason", Some(row.reason), scene.texts, "reason");
+    };
+    html.raw("<p class=\"reason\"><span class=\"tag\">").words(person.by.as_str());
+    html.raw(" says</span> ");
+    words_of(html, scene.texts.get(row.reason));
+    html.raw("</p>");
+}
+
+/// Every vote, every vote that was passed on, and the answer of a gate.
+fn answered(html: &mut Html, row: &HandoffRow, gates: &ShownGates) {
+    let comment = |html: &mut Html, id: Option<ContentId>| {
+        if let Some(id) = id {
+            html.raw(": ");
+            words_of(html, gates.comments.get(id));
+        }
+        html.raw("</p>");
+    };
+    for it in gates.record.delegations_at(row.no) {
+        html.raw("<p class=\"answer\"><span class=\"tag\">Vote</span> ").words(it.by.as_str());
+        html.raw(" passed it on to ").words(it.to.as_str()).raw(" ").time(it.at);
+        comment(html, it.comment);
+    }
+    for it in gates.record.votes_at(row.no) {
+        html.raw("<p class=\"answer\"><span class=\"tag\">Approval</span> ").words(it.by.as_str());
+        if let Some(named) = it.on_behalf_of.first() {
+            html.raw(" for ").words(named.as_str());
+        }
+        html.raw(" ").time(it.at);
+        comment(html, it.comment);
+    }
+    if let Some(it) = gates.record.answer_to(row.no) {
+        html.raw("<p class=\"answer\"><span class=\"tag\">Answered</span> ");
+        html.text(it.answer.name()).raw(" by ").words(&names(&gates.record.answered_by(row.no)));
+        html.raw(" ").time(it.at);
+        let is_told = gates.record.votes_at(row.no).any(|vote| vote.comment == it.comment);
+        comment(html, it.comment.filter(|_| !is_told));
+    }
+}
+
+fn names(people: &[Principal]) -> String {
+    people.iter().map(Principal::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn exchange(html: &mut Html, row: &HandoffRow, texts: &Texts) {
@@ -148,12 +227,16 @@ fn said(
 ) {
     let Some(id) = words else { return };
     html.raw("<p class=\"").raw(class).raw("\"><span class=\"tag\">").raw(what).raw("</span> ");
-    match texts.get(id) {
+    words_of(html, texts.get(id));
+    html.raw("</p>");
+}
+
+fn words_of(html: &mut Html, text: Text<'_>) {
+    match text {
         Text::Whole(text) => html.words(text),
         Text::Gone => html.raw("<em>").words(LOST_TEXT).raw("</em>"),
         Text::Damaged => html.raw("<em>").words(DAMAGED_TEXT).raw("</em>"),
     };
-    html.raw("</p>");
 }
 
 fn ended_because(row: &HandoffRow) -> &'static str {

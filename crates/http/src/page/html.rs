@@ -103,6 +103,25 @@ impl Html {
         self.raw("</time>")
     }
 
+    /// A sentence of Baton's own, with the instants in it as times like all others of the page.
+    pub(crate) fn sentence(&mut self, text: &str) -> &mut Self {
+        self.raw("<bdi>");
+        for (n, word) in text.split(' ').enumerate() {
+            if n > 0 {
+                self.raw(" ");
+            }
+            let bare = word.trim_end_matches([',', ';', '.']);
+            match bare.parse::<Timestamp>() {
+                Ok(at) => {
+                    self.raw("<span class=\"times\">").time(at).raw("</span>");
+                    self.text(&word[bare.len()..]);
+                }
+                Err(_) => _ = self.text(word),
+            }
+        }
+        self.raw("</bdi>")
+    }
+
     fn escaped(&mut self, it: char) {
         match it {
             '&' => self.0.push_str("&amp;"),

@@ -2,7 +2,8 @@
 //! consequence.
 
 use baton_core::evidence::Verdict;
-use baton_core::names::AgentId;
+use baton_core::names::{AgentId, Principal};
+use baton_core::shell::shell_word;
 use baton_engine::{DAMAGED_TEXT, EngineError};
 use baton_views::{InboxItem, SenderWords, Waits};
 
@@ -22,6 +23,8 @@ pub(super) struct AskedPerson {
     title: String,
     /// Whom the work may be handed to instead.
     pub(super) agents: Vec<AgentId>,
+    /// Who looks at the page, as they say.
+    pub(super) by: Principal,
 }
 
 impl AskedPerson {
@@ -37,24 +40,51 @@ impl AskedPerson {
         for item in items {
             let story = app.read().find_story(&item.run.run.story).await?;
             let title = story.map_or_else(|| item.run.run.story.to_string(), |it| it.story.title);
-            asked.push(Self { item, title, agents: agents.clone() });
+            let (agents, by) = (agents.clone(), app.caller().principal().clone());
+            asked.push(Self { item, title, agents, by });
         }
         Ok(asked)
     }
+
+    /// The flag with which the command line takes the answer of the same person; a mark in the place of
+    /// the name where the gate needs one and the page knows none.
+    pub(super) fn as_flag(&self) -> String {
+        let approval = self.item.gate().and_then(|it| it.approval.as_ref());
+        match self.by.as_str() {
+            UNNAMED if approval.is_some() => " --as NAME".to_owned(),
+            UNNAMED => String::new(),
+            name => format!(" --as {}", shell_word(name)),
+        }
+    }
+}
+
+/// The caller that has not said who they are.
+const UNNAMED: &str = "local";
+
+/// The field in which a person says who they are. The script keeps the name for the browser's session
+/// and sends it with every request.
+fn you_are(html: &mut Html, by: &Principal) {
+    let name = by.as_str();
+    html.raw("<form class=\"you with-script\" id=\"you\"><label for=\"you-name\">You are</label> ");
+    html.raw("<input id=\"you-name\" name=\"name\" maxlength=\"200\" autocomplete=\"nickname\" ");
+    html.raw("placeholder=\"local\" value=\"");
+    html.attribute(if name == UNNAMED { "" } else { name });
+    html.raw("\"> <button type=\"submit\" id=\"you-set\">Use this name</button>");
+    html.raw("<p class=\"answered\" id=\"answered-you\" role=\"alert\" hidden></p></form>");
 }
 
 /// If there are more items, the count covers only those that are shown.
 pub(super) fn render(html: &mut Html, items: &[AskedPerson], has_more: bool) {
-    if items.is_empty() {
-        return;
-    }
+    let Some(by) = items.first().map(|it| &it.by) else { return };
     html.raw("<section class=\"inbox\" data-key=\"inbox\" aria-labelledby=\"inbox-title\">");
     html.raw("<h2 id=\"inbox-title\">Waits for you <span class=\"count\">");
     if has_more {
-        html.number(MOST as u64).raw("+</span></h2><ul>");
+        html.number(MOST as u64).raw("+</span></h2>");
     } else {
-        html.number(items.len() as u64).raw("</span></h2><ul>");
+        html.number(items.len() as u64).raw("</span></h2>");
     }
+    you_are(html, by);
+    html.raw("<ul>");
     for item in items.iter().take(MOST) {
         html.raw("<li class=\"ask\">");
         ask(html, item);
@@ -67,11 +97,10 @@ pub(super) fn render(html: &mut Html, items: &[AskedPerson], has_more: bool) {
         html.raw("<p>And ").number((items.len() - MOST) as u64);
         html.raw(" more: <code>baton inbox</code> has them all.</p>");
     }
-    html.raw(
-        "<p class=\"note with-script\">Answers given here are recorded as <code>local</code>: ",
-    );
-    html.raw("there is no access control yet, so the record does not prove who gave them. ");
-    html.raw("<code>--as NAME</code> on the command line names you.</p></section>");
+    html.raw("<p class=\"note with-script\">Answers given here are recorded as <code>");
+    html.words(by.as_str())
+        .raw("</code>, unauthenticated: there is no access control yet, so the ");
+    html.raw("record does not prove who gave them.</p></section>");
 }
 
 fn ask(html: &mut Html, asked_person: &AskedPerson) {
@@ -100,7 +129,7 @@ fn ask(html: &mut Html, asked_person: &AskedPerson) {
     }
     if let Some(gate) = item.gate() {
         if let Some(approval) = &gate.approval {
-            html.raw("<p class=\"approvals\">").words(&approval.progress()).raw("</p>");
+            html.raw("<p class=\"approvals\">").sentence(&approval.progress()).raw("</p>");
         }
         if let Some(at) = gate.reminded_at {
             html.raw("<p class=\"meta\">A reminder was sent ").time(at).raw("</p>");

@@ -5,6 +5,7 @@ use baton_store::StoryRow;
 use baton_views::ConversationWindow;
 
 use super::document::{PageParts, Rendered};
+use super::history::{HistoryScene, ShownGates};
 use super::html::Html;
 use super::inbox::AskedPerson;
 use super::{conversation, history, inbox, pipeline, who};
@@ -51,8 +52,13 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
         inbox::render(&mut html, &asked, false);
     }
     html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");
-    html.number(run.n_handoffs).raw("</span></h2>");
-    history::render(&mut html, &rows, &texts, &cast);
+    html.number(run.n_handoffs).raw(", newest first</span></h2>");
+    let gates = ShownGates::load(app, run.id).await?;
+    history::render(
+        &mut html,
+        &rows,
+        &HistoryScene { texts: &texts, cast: &cast, gates: &gates, workflow: &workflow },
+    );
     if rows.len() < run.n_handoffs as usize {
         html.raw("<p>The newest ").number(rows.len() as u64);
         html.raw("; <code>baton run show</code> has them all.</p>");

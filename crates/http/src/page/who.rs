@@ -17,7 +17,7 @@ pub(super) fn agent(html: &mut Html, agent: &Agent) {
 }
 
 /// An agent with the step that it has to do: pointing at it shows both.
-fn agent_at(html: &mut Html, agent: &Agent, step: Option<&str>) {
+pub(super) fn agent_at(html: &mut Html, agent: &Agent, step: Option<&str>) {
     html.raw("<span class=\"who\"");
     if !agent.description.is_empty() || step.is_some() {
         html.raw(" title=\"").attribute(&agent.name);
@@ -47,7 +47,7 @@ pub(super) fn sentence(run: &Run, cast: &Cast) -> String {
 
 fn sentence_in(run: &Run, branch: u16, cast: &Cast) -> String {
     match holder(run, branch) {
-        Some(it) => format!("{} {}", cast.today(it.asked).label(), it.words),
+        Some(it) => format!("{} {}", it.named(cast).label(), it.words),
         None => match run.baton_in(branch) {
             Baton::Loose { at, .. } => format!("No agent has the baton: it lies at {at}"),
             Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
@@ -65,6 +65,14 @@ struct Holder<'a> {
     words: &'static str,
 }
 
+impl Holder<'_> {
+    /// As the page calls it: the person who reads it is `You`, as in `Waits for you`.
+    fn named(&self, cast: &Cast) -> Agent {
+        let agent = cast.today(self.asked);
+        if self.asked.is_human() { Agent { name: "You".to_owned(), ..agent } } else { agent }
+    }
+}
+
 fn holder(run: &Run, branch: u16) -> Option<Holder<'_>> {
     let handoff = run.current_in(branch)?;
     let asked = run.current_agent_in(branch).unwrap_or(&handoff.to.agent);
@@ -72,8 +80,11 @@ fn holder(run: &Run, branch: u16) -> Option<Holder<'_>> {
         (Baton::Parked { on: Wait::Timer, .. }, _) => ("offered", "is offered it again soon"),
         (Baton::Parked { on: Wait::Checks, .. }, _) => ("working", "has it checked"),
         (Baton::Parked { on: Wait::Person, .. }, _) if asked.is_human() => {
-            ("person", "has to answer")
+            ("person", "have to answer")
         }
+        (_, State::Clarification) if asked.is_human() => ("offered", "are asked about it"),
+        (_, State::Pending) if asked.is_human() => ("person", "have to answer"),
+        (_, State::Accepted | State::Parked) if asked.is_human() => ("working", "have the baton"),
         (Baton::Parked { on: Wait::Person, .. }, _) => ("offered", "has to answer first"),
         (_, State::Clarification) => ("offered", "is asked about it"),
         (_, State::Pending) => ("offered", "is to take the baton"),
@@ -90,7 +101,8 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, workflow: &Workflow, cas
 }
 
 fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, workflow: &Workflow, cast: &Cast) {
-    let Some(Holder { handoff: it, asked, class, words }) = holder(run, branch) else {
+    let holder = holder(run, branch);
+    let Some(Holder { handoff: it, asked, class, words }) = &holder else {
         match run.baton_in(branch) {
             Baton::Loose { at, .. } => {
                 html.raw(
@@ -106,8 +118,9 @@ fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, workflow: &Workflow
     };
     html.raw("<p class=\"baton ").raw(class).raw("\">");
     html.raw("<strong>");
-    let step = step_title(workflow, &it.to.place).filter(|_| *asked == it.to.agent);
-    agent_at(html, &cast.today(asked), step.as_deref());
+    let step = step_title(workflow, &it.to.place).filter(|_| **asked == it.to.agent);
+    let named = holder.as_ref().map(|it| it.named(cast));
+    named.into_iter().for_each(|it| agent_at(html, &it, step.as_deref()));
     html.raw("</strong>");
     let since = it.working_since.or(it.waiting_since).unwrap_or(it.created_at);
     html.raw(" ").raw(words).raw(" <span class=\"since\">").text(&it.no.label());

@@ -89,6 +89,12 @@ fn approval(vote: &Vote, texts: &Texts) -> Option<ApprovalDocument> {
     })
 }
 
+/// The names of several people in one text; `None` for nobody.
+pub(super) fn names_of(people: &[Principal]) -> Option<String> {
+    let names: Vec<&str> = people.iter().map(Principal::as_str).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 pub(super) fn is_authenticated(identity: PersonIdentity) -> bool {
     match identity {
         PersonIdentity::Unauthenticated => false,

@@ -12,17 +12,19 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{AuditEntry, ExportFormat, ExportWriter, OrderWord, Page};
 use baton_core::content::ContentId;
+use baton_core::gate::Answer;
 use baton_core::names::AgentId;
 use baton_core::workflow::Workflow;
 use baton_engine::{EngineError, Texts};
 use baton_store::{HandoffFilter, HandoffRow, RunRef};
-use baton_views::Cast;
+use baton_views::{Cast, GateRecord};
 use futures_util::stream::unfold;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::agents::step_title;
 use super::answer::{ApiResponse, after, limit};
+use super::approvals::names_of;
 use super::dates::{first_instant, instant_after};
 use super::window;
 use crate::lookup::run_id;
@@ -224,6 +226,7 @@ struct Background {
     number: u64,
     workflow: Arc<Workflow>,
     cast: Cast,
+    gates: GateRecord,
 }
 
 async fn entries(app: &RequestScope, rows: &[HandoffRow]) -> Result<Vec<AuditEntry>, EngineError> {
@@ -236,7 +239,8 @@ async fn entries(app: &RequestScope, rows: &[HandoffRow]) -> Result<Vec<AuditEnt
         let run = app.read().run(&RunRef::Id(row.run)).await?;
         let workflow = app.read().workflow_of(&run).await?;
         let cast = app.read().cast(&run.run).await?;
-        runs.insert(row.run, Background { number: run.number, workflow, cast });
+        let gates = app.read().gate_record(row.run).await?;
+        runs.insert(row.run, Background { number: run.number, workflow, cast, gates });
     }
     let entry = |row: &HandoffRow| Some(entry(row, runs.get(&row.run)?, &texts));
     Ok(rows.iter().filter_map(entry).collect())
@@ -254,6 +258,9 @@ fn entry(row: &HandoffRow, run: &Background, texts: &Texts) -> AuditEntry {
         ("endedReason", is_damaged(row.ended_reason)),
     ];
     let damaged = damaged.into_iter().filter(|it| it.1);
+    let answer = run.gates.answer_to(row.no);
+    // A reject is no success.
+    let is_reject = answer.is_some_and(|it| it.answer == Answer::Reject);
     AuditEntry {
         number: row.number,
         id: row.id.0,
@@ -273,13 +280,16 @@ fn entry(row: &HandoffRow, run: &Background, texts: &Texts) -> AuditEntry {
         reason,
         reason_truncated,
         state: row.state.into(),
-        outcome: row.outcome.map(Into::into),
+        outcome: row.outcome.filter(|_| !is_reject).map(Into::into),
         attempt: row.attempt,
         accepted_at: row.accepted_at,
         ended_at: row.ended_at,
         ended_reason,
         ended_reason_truncated,
-        approved_by: row.approved_by.as_ref().map(ToString::to_string),
+        approved_by: names_of(&run.gates.approved_by(row)),
+        answer: answer.map(|it| it.answer.name().to_owned()),
+        answered_by: names_of(&run.gates.answered_by(row.no)),
+        reason_by: run.gates.author_of_reason(row).map(|it| it.by.to_string()),
         damaged: damaged.map(|(name, _)| name.to_owned()).collect(),
     }
 }

@@ -1,17 +1,19 @@
 //! Decisions: what was decided in a run, by whom, when and why.
 
 use baton_api::{
-    CommandAnswer, DecisionDocument, DecisionRecordDocument, DryRun, NewDecision, Page, Why,
+    AgentProfile, CommandAnswer, DecisionDocument, DecisionRecordDocument, DryRun, NewDecision,
+    Page, Why,
 };
 use baton_core::collaboration::{Collaboration, DecisionText, RecordDecision};
 use baton_core::command::Command;
 use baton_core::names::{FreeText, Reason};
+use baton_core::workflow::Workflow;
 use baton_store::RunRow;
 use baton_views::{Cast, Decided, DecisionRecord};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::agents::profile_at;
+use super::agents::{profile_at, step_title};
 use super::answer::{ApiResponse, after, cut, limit};
 use super::command_result::{WriteAnswer, command_on_run, made_in_run};
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
@@ -61,10 +63,11 @@ pub(super) async fn list(
         false => app.read().decisions(&run).await?,
     };
     let cast = app.read().cast(&run.run).await?;
+    let workflow = app.read().workflow_of(&run).await?;
     let after = usize::try_from(after(query.after)?).unwrap_or(usize::MAX);
     let numbered: Vec<_> = (1..).zip(decided).skip(after).take(limit as usize + 1).collect();
     let number = |(number, _): &(u64, Decided)| number.to_string();
-    Ok(ApiResponse::new(cut(numbered, limit, number, |(_, it)| decision(&cast, it))))
+    Ok(ApiResponse::new(cut(numbered, limit, number, |(_, it)| decision(&cast, &workflow, it))))
 }
 
 /// Gets a decision by its number.
@@ -148,13 +151,20 @@ async fn decide(
     write: &WriteRequest<NewDecision>,
     supersedes: Option<u32>,
 ) -> Result<ApiResponse<WriteAnswer<DecisionDocument>>, ApiProblem> {
-    let run = find_run(app, name).await?.run.id;
+    let row = find_run(app, name).await?;
+    let run = row.run.id;
     let asked = &write.asked;
     let words = |text: &str| FreeText::parse(text).map(|it| it.as_str().to_owned());
+    let subject = match (asked.subject.as_deref(), supersedes) {
+        (Some(subject), _) => Some(words(subject)?),
+        // What replaces a decision is about the same, so that another one on it still contradicts.
+        (None, Some(before)) => subject_of(app, &row, before).await?,
+        (None, None) => None,
+    };
     let text = DecisionText {
         decision: words(&asked.decision)?,
         rationale: asked.rationale.as_deref().map(words).transpose()?,
-        subject: asked.subject.as_deref().map(words).transpose()?,
+        subject,
         alternatives: asked.alternatives.iter().map(|it| words(it)).collect::<Result<_, _>>()?,
     };
     let command = Collaboration::Decide(RecordDecision {
@@ -171,6 +181,19 @@ async fn decide(
     .await
 }
 
+async fn subject_of(
+    app: &RequestScope,
+    run: &RunRow,
+    number: u32,
+) -> Result<Option<String>, ApiProblem> {
+    let decided = app.read().all_decisions(run).await?;
+    let is_it = |it: &Decided| it.record.as_ref().is_some_and(|it| it.no == number);
+    let found = decided.into_iter().find(is_it);
+    // The id of a decision in its package is its subject, but for that of an open one.
+    let id = |it: &Decided| it.decision.id.clone().filter(|_| !it.decision.is_open());
+    Ok(found.and_then(|it| it.record.as_ref().and_then(|it| it.subject.clone()).or(id(&it))))
+}
+
 async fn numbered(
     app: &RequestScope,
     run: &RunRow,
@@ -179,13 +202,14 @@ async fn numbered(
     let decided = app.read().all_decisions(run).await?;
     let is_it = |it: &Decided| it.record.as_ref().is_some_and(|it| it.no == number);
     let cast = app.read().cast(&run.run).await?;
-    let found = decided.into_iter().find(is_it).map(|it| decision(&cast, it));
+    let workflow = app.read().workflow_of(run).await?;
+    let found = decided.into_iter().find(is_it).map(|it| decision(&cast, &workflow, it));
     let message = || format!("there is no decision {number} in this run");
     found.ok_or_else(|| not_found("no_such_decision", message()))
 }
 
-fn decision(cast: &Cast, it: Decided) -> DecisionDocument {
-    let decided_by = match (&it.row, it.portrait) {
+fn decision(cast: &Cast, workflow: &Workflow, it: Decided) -> DecisionDocument {
+    let decided_by: AgentProfile = match (&it.row, it.portrait) {
         (_, Some(portrait)) => (&cast.by_portrait(&it.by, Some(portrait))).into(),
         (Some(row), None) => profile_at(cast, &it.by, row.no),
         (None, None) => (&cast.today(&it.by)).into(),
@@ -194,12 +218,23 @@ fn decision(cast: &Cast, it: Decided) -> DecisionDocument {
         Some(row) => cast.at(&it.by, row.no),
         None => cast.by_portrait(&it.by, it.portrait),
     };
+    // The step whose work states it.
+    let step = it.row.as_ref().and_then(|row| step_title(workflow, &row.from.place));
+    let decided_by = decided_by.at(step.filter(|_| it.person.is_none()));
     let who = it.person.as_ref().map_or_else(|| agent.label(), ToString::to_string);
+    let verb = if it.is_open() { "Asked" } else { "Decided" };
+    let recorded_by = it.recorded_by.map(|it| it.to_string());
+    let asked_by = it.asked_by.as_ref().map(|asker| match &it.row {
+        Some(row) => profile_at(cast, asker, row.no),
+        None => (&cast.today(asker)).into(),
+    });
     DecisionDocument {
         id: it.decision.id,
         decision: it.decision.decision,
         rationale: it.decision.rationale,
-        attribution: format!("Decided by {who} at {:.0}", it.at),
+        attribution: format!("{verb} by {who} at {:.0}", it.at),
+        asked_by,
+        recorded_by,
         decided_by,
         person: it.person.map(|it| it.to_string()),
         answer: it.answer.map(|it| it.name().to_owned()),
@@ -217,6 +252,7 @@ fn record_document(it: DecisionRecord) -> DecisionRecordDocument {
         subject: it.subject,
         alternatives: it.alternatives,
         locked_by: it.locked_by.map(|it| it.to_string()),
+        lock_reason: it.lock_reason,
         supersedes: it.supersedes,
         superseded_by: it.superseded_by,
         depends_on: it.depends_on,

@@ -271,7 +271,12 @@ pub(super) async fn package(
     };
     let content = content.ok_or_else(none)?;
     match content.kind {
-        ContentKind::Words => Err(none()),
+        // What stands in the place of a package that was taken out says so.
+        ContentKind::Words => {
+            let (number, no, text) = (row.number, row.no, &content.text);
+            let message = format!("the package of handoff {number} ({no}) is not there: {text}");
+            Err(not_found("no_package", message))
+        }
         ContentKind::Package { format, hash } => {
             let wanted = accept::wanted(&headers, &own_first(format))?;
             let text = if wanted == format {

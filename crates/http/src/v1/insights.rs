@@ -1,11 +1,11 @@
 //! How handing off fares, by agent, edge, workflow and week.
 
 use baton_api::{
-    AgentInsights, EdgeInsights, InsightCost, InsightFigures, InsightsDocument, RejectedBy,
-    WeekInsights, WorkflowInsights,
+    AgentInsights, EdgeInsights, InsightCost, InsightFigures, InsightsDocument,
+    RejectReasonDocument, RejectedBy, WeekInsights, WorkflowInsights,
 };
 use baton_core::names::WorkflowName;
-use baton_views::{InsightGroup, InsightWindow, Insights};
+use baton_views::{InsightGroup, InsightWindow, Insights, RejectReason};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -34,7 +34,7 @@ pub(super) struct InsightsQuery {
 /// Shows how handing off fares.
 ///
 /// Latency, first-pass yield, rework, rejects, escalations and waiting for people, by agent, edge,
-/// workflow and week, over the newest handoffs of some days.
+/// workflow and week, over the newest handoffs of some days; and why work was sent back.
 #[utoipa::path(get, path = "/api/v1/insights", operation_id = "getInsights", tag = "metrics",
     params(InsightsQuery),
     responses((status = 200, description = "The figures", body = InsightsDocument), ReadProblems))]
@@ -78,6 +78,20 @@ fn document(found: Insights) -> InsightsDocument {
             .map(|(name, it)| WorkflowInsights { workflow: name.to_string(), figures: figures(it) })
             .collect(),
         weeks: weeks.map(|(week, it)| WeekInsights { week: *week, figures: figures(it) }).collect(),
+        reject_reasons: found.reject_reasons.into_iter().map(reason_document).collect(),
+    }
+}
+
+fn reason_document(it: RejectReason) -> RejectReasonDocument {
+    RejectReasonDocument {
+        workflow: it.edge.workflow.to_string(),
+        from: it.edge.from,
+        to: it.edge.to,
+        reason: it.text,
+        reason_truncated: it.is_cut,
+        times: it.n_times,
+        last_handoff: it.last_number,
+        last_at: it.last_at,
     }
 }
 

@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
 use super::command_result::{WriteAnswer, command_on_run, made_in_run};
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
-use crate::lookup::{by, find_run, known_agent, not_found};
+use crate::lookup::{by, find_run, known_agent_of, not_found};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, NumberedIn, Params};
 use crate::problem::ApiProblem;
@@ -120,12 +120,17 @@ pub(super) async fn ask(
     Named(name): Named,
     write: WriteRequest<NewAsk>,
 ) -> Result<ApiResponse<WriteAnswer<AskDocument>>, ApiProblem> {
-    let run = find_run(&app, &name).await?.run.id;
-    let by = known_agent(&app, &write.asked.agent)?;
-    let to = known_agent(&app, &write.asked.to)?;
+    let run = find_run(&app, &name).await?.run;
+    let by = known_agent_of(&app, &write.asked.agent, Some(&run.workflow))?;
+    let to = known_agent_of(&app, &write.asked.to, Some(&run.workflow))?;
+    if [&by, &to].iter().any(|it| it.is_human() || it.is_orchestrator()) {
+        let message = "only agents ask each other here; a person is asked with a handoff to `human`, \
+                       and answers in the inbox";
+        return Err(ApiProblem::malformed("unknown_agent", message));
+    }
     let question = FreeText::parse(&write.asked.question)?;
     let command = Command::Collaborate(Collaboration::Ask { by, to, question });
-    made_in_run(&app, &write.caller, run, command, async |row| {
+    made_in_run(&app, &write.caller, run.id, command, async |row| {
         let number = row.run.n_asks;
         Ok((numbered(&app, row, number).await?, format!("questions/{number}")))
     })

@@ -22,7 +22,7 @@ use super::handoffs::document::refused;
 use super::window;
 use super::write::{CommandDone, RunCommandParams, RunHeaders, RunPath, WriteRequest};
 use crate::body;
-use crate::lookup::{find_run, known_agent, story_key, typed_story};
+use crate::lookup::{find_run, known_agent, known_agent_of, story_key, typed_story};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -153,7 +153,7 @@ pub(super) async fn start(
         asked.package.as_deref().map(|it| body::package_or_document(Some(it))).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
-    let mode = asked.mode.unwrap_or_default().0;
+    let mode = asked.mode.map(|it| it.0);
     let budget = asked.budget.as_deref().map(budget).transpose()?.unwrap_or_default();
     let of = |story| StartRun { story, workflow, to, package, reason, mode, budget };
     let outcome = match (asked.story, at) {
@@ -273,7 +273,9 @@ pub(super) async fn reroute(
     write: WriteRequest<RerouteRequest>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let asked = &write.asked;
-    let (to, reason) = (known_agent(&app, &asked.to)?, Reason::parse(&asked.reason)?);
+    let workflow = find_run(&app, &name.0).await?.run.workflow;
+    let to = known_agent_of(&app, &asked.to, Some(&workflow))?;
+    let reason = Reason::parse(&asked.reason)?;
     let by = write.caller.principal().clone();
     let reroute = Reroute { to, cause: asked.cause.0, reason, by };
     on_run(&app, &name, &write, Command::Reroute(reroute)).await

@@ -69,28 +69,30 @@ pub(super) async fn get(
     documents.retain(|it| it.key == key);
     record_read(&app, &run.run, query.agent.as_deref(), &documents).await?;
     let found = documents.pop().map(document);
-    found.map(ApiResponse::new).ok_or_else(|| unknown(&key))
+    found.map(ApiResponse::new).ok_or_else(|| unknown(run.number, &key))
 }
 
 /// Lists all versions of a context document.
 ///
-/// Oldest first, each with its author.
+/// Oldest first, each with its author. That an agent read them is recorded.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/context/{key}/history",
     operation_id = "getContextHistory", tag = "context",
-    params(RunPath, ("key" = String, Path, description = "The document's key")),
+    params(RunPath, ("key" = String, Path, description = "The document's key"), ContextQuery),
     responses(
         (status = 200, description = "All versions", body = Page<SharedDocument>),
         ReadProblems))]
 pub(super) async fn history(
     app: RequestScope,
     KeyedIn(name, key): KeyedIn,
+    Params(query): Params<ContextQuery>,
 ) -> Result<ApiResponse<Page<SharedDocument>>, ApiProblem> {
     let run = find_run(&app, &name).await?;
     let key = ContextKey::parse(&key)?;
     let versions = app.read().context_history(&run.run, &key).await?;
     if versions.is_empty() {
-        return Err(unknown(&key));
+        return Err(unknown(run.number, &key));
     }
+    record_read(&app, &run.run, query.agent.as_deref(), &versions).await?;
     let items = versions.into_iter().map(document).collect();
     Ok(ApiResponse::new(Page { items, next: None }))
 }
@@ -118,14 +120,14 @@ pub(super) async fn set(
     let command = Collaboration::SetContext(SetContext {
         key: key.clone(),
         expected: write.asked.version,
-        text: Reason::parse(&write.asked.text)?,
+        text: Reason::of_context(&write.asked.text)?,
         by: by(&app, write.asked.agent.as_deref())?,
         principal: write.caller.principal().clone(),
     });
     made_in_run(&app, &write.caller, run, Command::Collaborate(command), async |row| {
         let mut documents = app.read().context(&row.run).await?;
         documents.retain(|it| it.key == key);
-        let written = documents.pop().map(document).ok_or_else(|| unknown(&key))?;
+        let written = documents.pop().map(document).ok_or_else(|| unknown(row.number, &key))?;
         Ok((written, format!("context/{key}")))
     })
     .await
@@ -139,8 +141,8 @@ async fn record_read(
     agent: Option<&str>,
     documents: &[ContextDocumentView],
 ) -> Result<(), ApiProblem> {
-    let agent = match app.caller().attempt_agent() {
-        Some(agent) => Some(agent.clone()),
+    let agent = match app.caller().agent() {
+        Some(agent) => Some(agent),
         None => by(app, agent)?,
     };
     let Some(by) = agent else { return Ok(()) };
@@ -166,9 +168,10 @@ pub(super) async fn read_by(
     }
 }
 
-fn unknown(key: &ContextKey) -> ApiProblem {
+fn unknown(number: u64, key: &ContextKey) -> ApiProblem {
     let message = format!(
-        "there is no context document `{key}` in this run; `baton context list` shows those there are"
+        "there is no context document `{key}` in run {number}; `baton context list {number}` shows those \
+         there are"
     );
     not_found("no_such_context", message)
 }

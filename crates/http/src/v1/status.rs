@@ -2,7 +2,7 @@
 
 use baton_api::{ProjectStatus, ToDo};
 use baton_core::content::ContentId;
-use baton_core::gate::{Gate, GateKind};
+use baton_core::gate::{Gate, GateCause, GateKind};
 use baton_core::run::{Baton, Handoff, RunStatus};
 use baton_engine::{EngineError, shell_word};
 use baton_store::{RunFilter, RunRow};
@@ -112,6 +112,8 @@ fn shortened(text: &str) -> String {
 
 fn sentence(gate: &Gate) -> String {
     match gate.kind {
+        // Its agent waits for the answer.
+        GateKind::Advisory if gate.cause == GateCause::Permission => gate.sentence(),
         GateKind::Advisory => "The work goes on; you may object while it does".to_owned(),
         GateKind::Blocking | GateKind::Automatic => gate.sentence(),
     }

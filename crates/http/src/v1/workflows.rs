@@ -41,7 +41,7 @@ pub(super) struct HandoffsQuery {
     page: Option<u32>,
     /// From 1 to 100; anything else counts as the nearer of the two.
     #[param(default = 20)]
-    page_size: Option<u32>,
+    page_size: Option<i64>,
     /// The first day in UTC, or the first instant as RFC 3339 has it.
     #[param(pattern = r"^\d{4}-\d{2}-\d{2}([Tt].+)?$")]
     from_date: Option<String>,
@@ -136,7 +136,8 @@ pub(super) async fn handoffs(
     Params(query): Params<HandoffsQuery>,
 ) -> Result<ApiResponse<NumberedPage<AgentHandoff>>, ApiProblem> {
     let page = at_least_one("page", query.page.unwrap_or(1))?;
-    let page_size = query.page_size.unwrap_or(USUAL_PAGE).clamp(1, MOST_ON_A_PAGE);
+    let page_size = query.page_size.unwrap_or(USUAL_PAGE.into()).clamp(1, MOST_ON_A_PAGE.into());
+    let page_size = u32::try_from(page_size).unwrap_or(USUAL_PAGE);
     let row = find_run(&app, &name).await?;
     let workflow = app.read().workflow_of(&row).await?;
     let filter = HandoffFilter {

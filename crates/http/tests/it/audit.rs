@@ -112,6 +112,40 @@ async fn insights_tell_how_handing_off_fares() {
 }
 
 #[tokio::test]
+async fn insights_tell_why_work_was_sent_back() {
+    let world = world().await;
+    for (run, reason) in
+        [(1, "tests fail\\n- one\\n- two"), (2, "tests fail\\n- three"), (3, "no plan")]
+    {
+        world.started(&format!("s-{run}"), PIPELINE).await;
+        let path =
+            |label: &str, command: &str| format!("/api/v1/handoffs/{run}%2F{label}/{command}");
+        world.post(&path("HO-001", "accept"), "{}").await.is(200);
+        let done = r#"{"outcome":"success","package":{"plan":["x"]},"profile":"lenient"}"#;
+        world.post(&path("HO-001", "complete"), done).await.is(200);
+        let body = format!(r#"{{"reason":"{reason}"}}"#);
+        world.post(&path("HO-002", "reject"), &body).await.is(200);
+    }
+    let found = world.get("/api/v1/insights").await.is(200);
+    let reasons = found["rejectReasons"].as_array().unwrap();
+    let line = |it: &Value| {
+        let edge = format!("{} {}", it["from"].as_str().unwrap(), it["to"].as_str().unwrap());
+        (edge, it["reason"].to_string(), it["times"].as_u64(), it["reasonTruncated"].as_bool())
+    };
+    let edge = || "analyze implement".to_owned();
+    assert_eq!(
+        reasons.iter().map(line).collect::<Vec<_>>(),
+        [
+            (edge(), "\"tests fail\"".to_owned(), Some(2), Some(true)),
+            (edge(), "\"no plan\"".to_owned(), Some(1), Some(false)),
+        ]
+    );
+    let last = reasons[0]["lastHandoff"].as_u64().unwrap();
+    let row = world.get(&format!("/api/v1/handoffs/{last}")).await.is(200);
+    assert_eq!((&row["story"], &row["state"]), (&json!("s-2"), &json!("rejected")));
+}
+
+#[tokio::test]
 async fn redacting_again_records_nothing_and_says_when_it_was_done() {
     let world = two_runs().await;
     let body = r#"{"handoff":"HO-002","parts":["reason"],"reason":"it names a customer"}"#;

@@ -57,8 +57,7 @@ impl Site {
     pub(crate) async fn open_with_archive(places: ArchivePlaces) -> (Self, Arc<Archive>) {
         let Self { engine, clock, .. } = Self::open().await;
         let archive = Arc::new(Archive::new(engine.clone(), places));
-        let backend =
-            Backend { engine, archive: Some(archive.clone()), project: None, runner_key: None };
+        let backend = Backend { archive: Some(archive.clone()), ..engine.into() };
         (Self::serve(backend, clock).await, archive)
     }
 

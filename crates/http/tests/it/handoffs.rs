@@ -263,7 +263,11 @@ async fn a_handoff_of_another_run_is_not_taken_for_one_of_this() {
     let path = "/api/v1/handoffs";
     let supersedes = world.post(path, &create(r#""supersedes":"1""#)).await;
     let problem = supersedes.refuses(404, "no_such_handoff");
-    assert!(problem["detail"].as_str().unwrap().contains("of another"), "{problem}");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("it is of the run `00000000-0000-0000-0000-000000000001`"),
+        "{problem}"
+    );
     let token = create(r#""token":{"handoff":"1","fence":1}"#);
     world.post(path, &token).await.refuses(404, "no_such_handoff");
     let seed = r#"{"action":"create","storyId":"s-2","fromAgent":"orchestrator","toAgent":"analyst","payload":{"story_id":"s-2"},"supersedes":1}"#;

@@ -55,6 +55,8 @@ mod page;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod people;
+#[cfg(test)]
 mod preconditions;
 #[cfg(test)]
 mod problems;

@@ -112,12 +112,14 @@ async fn the_inbox_shows_why_a_step_is_blocked_and_what_was_tried() {
 async fn an_error_reaches_the_next_attempt_and_then_the_person() {
     let world = world().await;
     world.started("s-1", PIPELINE).await;
-    let error = json!({
-        "type": "BuildError", "message": "npm ci timed out", "details": "after 300 s",
-        "suggested_action": "Check the registry",
-    });
-    let failed = json!({"outcome": "failure", "package": {"error": error}, "profile": "lenient"});
     for no in 1..=3 {
+        // The very same error twice would ask a person at once.
+        let error = json!({
+            "type": "BuildError", "message": "npm ci timed out",
+            "details": format!("after {no}00 s"), "suggested_action": "Check the registry",
+        });
+        let failed =
+            json!({"outcome": "failure", "package": {"error": error}, "profile": "lenient"});
         world.clock.advance(SignedDuration::from_hours(1));
         let path = |command: &str| format!("/api/v1/handoffs/{no}/{command}");
         if no > 1 {

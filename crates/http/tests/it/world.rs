@@ -111,6 +111,11 @@ impl World {
         self.client.send("GET", path, &[], "").await
     }
 
+    /// A get with headers of its own.
+    pub(crate) async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
+        self.client.send("GET", path, headers, "").await
+    }
+
     pub(crate) async fn post(&self, path: &str, body: &str) -> Reply {
         self.client.send("POST", path, &[JSON], body).await
     }

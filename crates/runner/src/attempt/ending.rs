@@ -2,12 +2,13 @@
 
 use baton_core::hash::Hash;
 use baton_core::plural::counted;
-use baton_wire::project_file::runner::OnRateLimit;
+use baton_wire::project_file::runner::{ExecutorSettings, OnRateLimit};
 
 use super::{AttemptFailure, AttemptResult, AttemptRun, MOST_OUTPUT_BYTES, MOST_SAYING};
 use crate::client::{ApiFailure, FAILURE};
 use crate::process::end_orphans;
 use crate::record::{AgentEnd, AttemptRetry, AttemptStage, OUTPUT};
+use crate::supervise::Supervised;
 use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
 
 impl AttemptRun {
@@ -16,6 +17,23 @@ impl AttemptRun {
         if let Some(said) = self.said.take() {
             let _ = tokio::time::timeout(MOST_SAYING, said).await;
         }
+    }
+
+    /// Puts on record how a program ended, and what it used.
+    pub(super) async fn keep_end(
+        &mut self,
+        ended: Supervised,
+        settings: &ExecutorSettings,
+    ) -> Result<String, AttemptFailure> {
+        self.pass("agent_ended");
+        self.store_output(&ended.output)?;
+        (self.record.end, self.record.report) = (Some(ended.end), ended.report);
+        self.said = Some(ended.said);
+        self.reach(AttemptStage::AgentFinished)?;
+        self.tell_usage(settings);
+        self.keep_alive(self.record_usage()).await;
+        self.record.used = self.record.used.plus(self.record.report.usage);
+        Ok(ended.output)
     }
 
     /// Ends the attempt: tells the run, keeps what was not committed, and records the end.

@@ -1,17 +1,33 @@
 //! What an attempt says on its run, and to the agent beside its prompt.
 
 use baton_wire::project_file::runner::ExecutorSettings;
+use jiff::tz::TimeZone;
 
-use super::{AttemptRun, USUAL_LIMIT, Unavailable};
+use super::{AttemptRun, LEAST_LIMIT, USUAL_LIMIT, Unavailable};
+use crate::rate_limit::reset_time;
+use crate::record::AgentEnd;
 use crate::workspace::{KeptChanges, WorkspaceRecord};
 
 impl AttemptRun {
     /// Whether the program ended because its provider refused further requests.
     pub(super) fn limited(&self) -> Option<Unavailable> {
         let limit = self.record.report.rate_limit.as_ref()?;
-        let until = limit.until.unwrap_or_else(|| (self.context.now)() + USUAL_LIMIT);
+        let now = (self.context.now)();
+        let said = || reset_time(&limit.message, now, &TimeZone::system());
+        let until = match limit.until {
+            Some(until) if until > now => until,
+            // A limit that is over already: it may be tried again soon, and not at once.
+            Some(_) => said().unwrap_or(now + LEAST_LIMIT),
+            None => said().unwrap_or(now + USUAL_LIMIT),
+        };
         let why = format!("is at its rate limit until {until}: {}", limit.message);
         Some(Unavailable { why, limited_until: Some(until) })
+    }
+
+    /// Whether a rate limit ended the program in the middle: the next one goes on with what it left.
+    pub(super) fn is_cut_short(&self) -> bool {
+        let has_succeeded = matches!(self.record.end, Some(AgentEnd::Exited { code: Some(0), .. }));
+        self.record.report.rate_limit.is_some() && !has_succeeded
     }
 
     /// Not waited for: the result is more urgent.

@@ -37,7 +37,10 @@ impl AttemptRun {
                 let why = format!("{why}; its handoff was refused: {}", problem.detail);
                 Ok(Ended(AttemptResult::Failed(why)))
             }
-            Err(ApiFailure::Refused(problem)) => Ok(Correction(RefusedDocument::Refused(problem))),
+            Err(ApiFailure::Refused(problem)) => {
+                let sent = left.text.clone();
+                Ok(Correction(RefusedDocument::Refused { problem, sent }))
+            }
             Err(error @ ApiFailure::Unreachable(_)) => Err(error.into()),
         }
     }
@@ -48,10 +51,12 @@ impl AttemptRun {
             Some(AgentEnd::TimedOut { seconds }) => {
                 Some(format!(", although it did not end within {seconds} s, and was ended"))
             }
+            Some(AgentEnd::OverBudget { unit }) => {
+                Some(format!(", although it used up its budget ({}), and was ended", unit.name()))
+            }
             Some(
                 AgentEnd::Exited { .. }
                 | AgentEnd::TurnEnded { .. }
-                | AgentEnd::OverBudget { .. }
                 | AgentEnd::TooMuchOutput { .. }
                 | AgentEnd::Over
                 | AgentEnd::Lost

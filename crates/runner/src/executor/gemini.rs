@@ -32,4 +32,11 @@ impl Executor for GeminiExecutor {
     fn output(&self, _brief: &AttemptBrief<'_>) -> OutputForm {
         OutputForm::Transcript(AgentProgram::Gemini)
     }
+    /// In the mode for edits it has no tool that runs commands.
+    fn can_commit(&self) -> bool {
+        match self.0.permissions {
+            AgentPermissions::Edit => false,
+            AgentPermissions::Read | AgentPermissions::All | AgentPermissions::Ask => true,
+        }
+    }
 }

@@ -4,7 +4,8 @@ use baton_core::budget::Usage;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{AgentReport, TranscriptPart, count, first_of, is_rate_limit, micro_usd, text};
+use super::{AgentReport, TranscriptPart, count, first_of, micro_usd, text};
+use crate::rate_limit::is_rate_limit;
 
 const TOOL_SUBJECTS: [&str; 6] = ["command", "file_path", "path", "pattern", "url", "description"];
 

@@ -1,11 +1,9 @@
 //! `codex exec --json`.
 
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, fmt::strtime};
 use serde_json::Value;
 
-use super::{AgentReport, TranscriptPart, count, first_of, is_rate_limit, text};
+use super::{AgentReport, TranscriptPart, count, first_of, text};
+use crate::rate_limit::is_rate_limit;
 
 pub(super) fn read(object: &Value, report: &mut AgentReport, part: &mut TranscriptPart) {
     match text(object, "/type") {
@@ -42,18 +40,7 @@ fn item(item: &Value, part: &mut TranscriptPart) {
 
 fn failed(message: &str, report: &mut AgentReport, part: &mut TranscriptPart) {
     if is_rate_limit(message) || message.contains("429") {
-        report.limited(message, reset(message, &TimeZone::system()));
+        report.limited(message, None);
     }
     part.show(message);
-}
-
-/// The time in "... try again at Nov 18th, 2026 11:06 AM.", which is in the zone of the machine.
-pub(super) fn reset(message: &str, zone: &TimeZone) -> Option<Timestamp> {
-    let (_, time) = message.split_once("try again at ")?;
-    let time = time.trim().trim_end_matches('.');
-    let (day, rest) = time.split_once(',')?;
-    let day = day.trim_end_matches(|it: char| it.is_ascii_lowercase());
-    let parsed = strtime::parse("%b %d, %Y %I:%M %p", format!("{day},{rest}")).ok()?;
-    let time: DateTime = parsed.to_datetime().ok()?;
-    Some(time.to_zoned(zone.clone()).ok()?.timestamp())
 }

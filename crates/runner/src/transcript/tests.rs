@@ -138,9 +138,9 @@ fn a_warning_of_codex_is_no_failure() {
 #[test]
 fn codex_at_its_rate_limit_says_when_it_ends() {
     let message = "You've hit your usage limit, or try again at Nov 18th, 2026 11:06 AM.";
-    let reset = codex::reset(message, &TimeZone::UTC);
+    let now = "2026-11-18T10:00:00Z".parse().unwrap();
+    let reset = crate::rate_limit::reset_time(message, now, &TimeZone::UTC);
     assert_eq!(reset, Some("2026-11-18T11:06:00Z".parse().unwrap()));
-    assert_eq!(codex::reset("try again at some time", &TimeZone::UTC), None);
     let recorded = include_str!("../../tests/fixtures/codex/rate_limited.jsonl");
     assert!(read(AgentProgram::Codex, recorded, 100).contains("hit your usage limit"));
 }
@@ -152,19 +152,25 @@ fn gemini_says_what_it_did() {
         include_str!("../../tests/fixtures/gemini/success.jsonl"),
         expect![[r#"
             shown:
+
+            [write_file] src/app.txt
+
+            [run_shell_command] git status
             Done by gemini.
 
             words:
+
+
             Done by gemini.
 
             AgentReport {
                 session: Some(
-                    "1baae622-5677-42df-ae8d-b678c648deab",
+                    "272daca7-d9d5-4e93-8a91-0dd9f941abf8",
                 ),
                 usage: Usage {
-                    input_tokens: 10,
+                    input_tokens: 300,
                     cached_tokens: 0,
-                    output_tokens: 5,
+                    output_tokens: 60,
                     micro_usd: None,
                     work_ms: 0,
                 },
@@ -177,10 +183,10 @@ fn gemini_says_what_it_did() {
 }
 
 #[test]
-fn gemini_at_its_quota_is_known_by_its_answer() {
+fn gemini_at_its_daily_quota_is_known_by_its_answer() {
     check(
         AgentProgram::Gemini,
-        include_str!("../../tests/fixtures/gemini/rate_limited.jsonl"),
+        include_str!("../../tests/fixtures/gemini/daily_quota.jsonl"),
         expect![[r#"
             shown:
 
@@ -212,6 +218,32 @@ fn gemini_at_its_quota_is_known_by_its_answer() {
             }
         "#]],
     );
+}
+
+#[test]
+fn gemini_at_its_rate_limit_says_how_long_to_wait() {
+    let recorded = include_str!("../../tests/fixtures/gemini/rate_limited.jsonl");
+    let mut transcript = Transcript::new(AgentProgram::Gemini);
+    transcript.push(recorded.as_bytes());
+    let limit = transcript.report().rate_limit.clone().unwrap();
+    assert!(limit.message.contains("You exceeded your current quota"), "{limit:?}");
+    assert_eq!(limit.until, Some("2026-11-18T06:26:52.806Z".parse().unwrap()));
+    let now: Timestamp = "2026-11-18T05:00:00Z".parse().unwrap();
+    let reset = |message: &str| gemini::reset(message, now).map(|it| it.to_string());
+    assert_eq!(reset("Please retry in 1.5s."), Some("2026-11-18T05:00:01.5Z".to_owned()));
+    assert_eq!(reset("Suggested retry after 500ms."), Some("2026-11-18T05:00:00.5Z".to_owned()));
+    for other in ["", "Suggested retry after a while.", "Please retry in 5", "Please retry in 5h"] {
+        assert_eq!(reset(other), None, "{other}");
+    }
+}
+
+#[test]
+fn what_gemini_may_not_do_is_counted() {
+    let recorded = include_str!("../../tests/fixtures/gemini/denied.jsonl");
+    let mut transcript = Transcript::new(AgentProgram::Gemini);
+    let part = transcript.push(recorded.as_bytes());
+    assert_eq!(transcript.report().n_denied, 1);
+    assert_eq!(part.words.trim(), "Done by gemini.");
 }
 
 #[test]

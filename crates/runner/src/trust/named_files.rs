@@ -2,12 +2,13 @@
 //! the shell's own name of the folder. Whatever else a program finds in its workspace is not looked for.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use baton_core::hash::Hash;
 use baton_files::{Dir, FileError};
 
+use super::commands::{programs, simple_commands};
 use super::{MOST_PROGRAM_BYTES, NO_TRUST};
 
 /// A pattern that means more files than anyone reads before they allow them.
@@ -49,7 +50,7 @@ pub(super) fn named(project: &Dir, word: &str) -> NamedPath {
 }
 
 /// A word as a path below the project, if it can be one: `./a`, `b/../a` and the absolute path too.
-fn path_inside(project: &Dir, word: &str) -> Option<PathBuf> {
+pub(super) fn path_inside(project: &Dir, word: &str) -> Option<PathBuf> {
     if word.is_empty() || word.starts_with('-') {
         return None;
     }
@@ -91,7 +92,7 @@ pub(super) fn named_files(
 }
 
 /// A word, and what a shell or a program may find in it.
-fn parts(word: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parts(word: &str) -> impl Iterator<Item = &str> {
     let is_border = |it: char| it.is_whitespace() || ";&|()<>\"'`$=,:{}[]@".contains(it);
     std::iter::once(word).chain(word.split(is_border).filter(move |it| it.len() < word.len()))
 }
@@ -125,7 +126,10 @@ fn leads_through_a_process(part: &str) -> bool {
 
 /// Every file that a shell would put in the place of a pattern. A bare `*` is no pattern here: it is in
 /// calculations and regular expressions too.
-fn matching_files(dir: &Dir, words: &[String]) -> Result<BTreeSet<PathBuf>, TooManyMatches> {
+pub(super) fn matching_files(
+    dir: &Dir,
+    words: &[String],
+) -> Result<BTreeSet<PathBuf>, TooManyMatches> {
     let mut files = BTreeSet::new();
     for pattern in words.iter().flat_map(|word| patterns(word)) {
         let trimmed = pattern.strip_prefix("PWD/").unwrap_or(pattern).trim_start_matches('/');
@@ -260,6 +264,52 @@ pub(crate) fn foreign_file(
         |path: &PathBuf| workspace.entry(path).ok().flatten().is_some_and(|it| it.is_file());
     let is_new = |path: &PathBuf| matches!(project.entry(path), Ok(None)) && is_file(path);
     named.or_else(|| script.filter(is_new))
+}
+
+/// A command of the project as it is started in a workspace.
+pub(crate) struct OwnCommand {
+    pub(crate) words: Vec<OsString>,
+    /// The programs that are the project's own. Every other file that the command names is the workspace's.
+    pub(crate) programs: Vec<PathBuf>,
+}
+
+/// A command whose programs are the project's own: an agent could have changed those in the workspace.
+pub(crate) fn own_command(project: &Dir, words: &[String]) -> OwnCommand {
+    let places = programs(words);
+    let mut own = OwnCommand { words: Vec::new(), programs: Vec::new() };
+    for (at, word) in words.iter().enumerate() {
+        let file = places.contains(&at).then(|| project_file(project, word)).flatten();
+        own.words.push(match &file {
+            Some(path) => project.path().join(path).into_os_string(),
+            None => word.into(),
+        });
+        own.programs.extend(file);
+    }
+    own
+}
+
+/// The first program that a command would start from its workspace, and that is not the project's own. Files
+/// that it only works on may be any; where it cannot be followed, no file that it names may.
+pub(crate) fn foreign_program(
+    project: &Dir,
+    workspace: &Dir,
+    words: &[String],
+    env: &[(String, String)],
+) -> Option<PathBuf> {
+    let of_variables = foreign_file(project, workspace, &[], env);
+    let Some(commands) = simple_commands(words) else {
+        return of_variables.or_else(|| foreign_file(project, workspace, words, env));
+    };
+    let is_foreign = |path: &PathBuf| {
+        let is_there = workspace.entry(path).ok().flatten().is_some_and(|it| !it.is_folder());
+        is_there && file_hash(workspace, path) != file_hash(project, path)
+    };
+    let is_own = |word: &String| words.contains(word) && project_file(project, word).is_some();
+    let mut started = commands.iter().flat_map(|command| {
+        programs(command).into_iter().map(|at| &command[at]).filter(|it| !is_own(it))
+    });
+    let found = started.find_map(|it| path_inside(project, it).filter(&is_foreign));
+    of_variables.or(found)
 }
 
 #[cfg(test)]

@@ -77,6 +77,11 @@ impl Workspaces {
     ) -> Result<Option<KeptChanges>, WorkspaceError> {
         let kept = self.keep_changes(record, "cleaned", "What was not committed").await?;
         if record.is_worktree {
+            if !self.has_repository(record).await {
+                return Err(WorkspaceError::NoRepository {
+                    path: record.path.display().to_string(),
+                });
+            }
             self.check_aside(record)?;
             self.check_inner(record, kept.as_ref()).await?;
             let _turn = self.turn.lock().await;

@@ -30,6 +30,13 @@ impl Workspaces {
         }
     }
 
+    /// A conversation that could not be taken up again is not tried a second time.
+    pub(crate) fn forget_session(&self, run: Uuid) {
+        if let Ok(Some(record)) = self.record(run) {
+            let _ = self.save(&WorkspaceRecord { session: None, ..record });
+        }
+    }
+
     /// Commits what an agent has changed in its worktree, but for files that were copied there for it;
     /// `None` where that is nothing.
     pub(crate) async fn commit(

@@ -108,7 +108,7 @@ fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
     }
     let before = "SEARCH events USING INDEX events_by_run (run_number=? AND rowid<?)";
     check_plan(&connection, events::BEFORE, before);
-    let shared = "SEARCH events USING INDEX events_shared (run_number=? AND name=?)";
+    let shared = "SEARCH events USING INDEX events_shared_votes (run_number=? AND name=?)";
     // They are sorted by position: a run has few.
     let found = plan(&connection, &events::shared_sql(SharedEvents::Decisions));
     assert!(found.iter().any(|it| it == shared), "{found:#?}");

@@ -10,7 +10,7 @@ use baton_core::workflow::Place;
 use baton_store::HandoffRow;
 use baton_wire::formats::{self, Format};
 
-use crate::decisions::GateRecord;
+use crate::gate_record::{GateDelegation, GateRecord, GateVote};
 use crate::history::{History, Logged};
 
 /// Ordered for people: what it is, what became of it, who said what.
@@ -26,7 +26,9 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
     facts.add("workflow", Node::text(run.workflow.as_str()));
     facts.add("kind", Node::text(row.kind.name()));
     facts.add("state", Node::text(row.state.name()));
-    facts.add_some("outcome", row.outcome.map(|it| Node::text(it.name())));
+    let record = GateRecord::of(history);
+    let outcome = row.outcome.filter(|_| !record.is_rejected(row.no));
+    facts.add_some("outcome", outcome.map(|it| Node::text(it.name())));
     facts.add("from", party(&row.from));
     facts.add("to", party(&row.to));
     facts.add("reason", words(history, row.reason));
@@ -39,8 +41,8 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
     facts.add_some("ended_at", row.ended_at.map(|it| Node::Text(it.to_string())));
     facts.add_some("ended_by", moves.ended.map(by));
     facts.add_some("ended_reason", row.ended_reason.map(|it| words(history, it)));
-    facts.add_some("approved_by", row.approved_by.as_ref().map(by));
-    facts.add_some("gate", gate(history, row.no));
+    facts.add_some("approved_by", approved_by(&record, row));
+    facts.add_some("gate", gate(history, &record, row.no));
     facts.add_some("evidence", evidence(history, row));
     facts.add_some("package", row.package.map(|it| package(history, it)));
     facts.add_some("acknowledgement", row.acknowledgement.map(|it| acknowledged(history, it)));
@@ -51,24 +53,53 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
 
 /// The gate that the handoff is: what the workflow calls it, why it was opened, and the answer. A
 /// sender's own `gate` stays where the sender wrote it.
-fn gate(history: &History, no: HandoffNo) -> Option<Node> {
-    let mut record = GateRecord::default();
-    for Logged { at, event, .. } in &history.log {
-        record.note(event, *at);
-    }
+fn gate(history: &History, record: &GateRecord, no: HandoffNo) -> Option<Node> {
     let opened = record.opened.get(&no)?;
     let declared = opened.edge_in(&history.workflow).and_then(|it| it.gate.as_ref());
     let mut facts = DocumentMembers(Vec::new());
     facts.add_some("name", declared.map(|it| Node::text(&it.name)));
     facts.add("type", Node::text(opened.kind.name()));
     facts.add("cause", Node::text(opened.cause.name()));
-    if let Some(said) = record.answers.iter().find(|it| it.handoff == no) {
+    if let Some(said) = record.answer_to(no) {
         facts.add("answer", Node::text(said.answer.name()));
         facts.add("answered_by", by(&said.by));
         facts.add("answered_at", Node::Text(said.at.to_string()));
         facts.add("comment", said.comment.map_or(Node::Null, |it| words(history, it)));
     }
+    let votes: Vec<Node> = record.votes_at(no).map(|it| vote(history, it)).collect();
+    facts.add_some("approvals", (!votes.is_empty()).then_some(Node::List(votes)));
+    let passed_on: Vec<Node> =
+        record.delegations_at(no).map(|it| delegation(history, it)).collect();
+    facts.add_some("votes_passed_on", (!passed_on.is_empty()).then_some(Node::List(passed_on)));
     Some(Node::Map(facts.0))
+}
+
+/// One person, or a list of all where the gate needed several.
+fn approved_by(record: &GateRecord, row: &HandoffRow) -> Option<Node> {
+    match record.approved_by(row).as_slice() {
+        [] => None,
+        [one] => Some(by(one)),
+        several => Some(Node::List(several.iter().map(by).collect())),
+    }
+}
+
+/// One approval of several.
+fn vote(history: &History, vote: &GateVote) -> Node {
+    let mut facts = DocumentMembers(Vec::new());
+    facts.add("by", by(&vote.by));
+    facts.add_some("on_behalf_of", vote.on_behalf_of.first().map(by));
+    facts.add("at", Node::Text(vote.at.to_string()));
+    facts.add("comment", vote.comment.map_or(Node::Null, |it| words(history, it)));
+    Node::Map(facts.0)
+}
+
+fn delegation(history: &History, it: &GateDelegation) -> Node {
+    let mut facts = DocumentMembers(Vec::new());
+    facts.add("by", by(&it.by));
+    facts.add("to", by(&it.to));
+    facts.add("at", Node::Text(it.at.to_string()));
+    facts.add("comment", it.comment.map_or(Node::Null, |it| words(history, it)));
+    Node::Map(facts.0)
 }
 
 /// What Baton's runner saw when it checked the work: with the handoff that stood for it then, and with

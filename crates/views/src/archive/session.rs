@@ -8,8 +8,9 @@ use baton_store::HandoffRow;
 
 use super::escaped::escaped;
 use super::event_text::words;
-use crate::decisions::{GateRecord, decisions_in, standing};
-use crate::history::{History, Logged};
+use crate::decisions::{decisions_in, standing};
+use crate::gate_record::GateRecord;
+use crate::history::History;
 use baton_engine::{LOST_TEXT, stored};
 
 /// Who held what when, and the events in order.
@@ -38,8 +39,9 @@ pub(super) fn session(history: &History) -> String {
     page += "\n## Handoffs\n\n";
     page += "| handoff | from | to | kind | state | outcome | made | ended | reason |\n";
     page += "|---|---|---|---|---|---|---|---|---|\n";
+    let gates = GateRecord::of(history);
     for row in &history.handoffs {
-        page += &line(history, row);
+        page += &line(history, &gates, row);
     }
     page += "\n## What happened\n\n";
     for logged in &history.log {
@@ -48,10 +50,14 @@ pub(super) fn session(history: &History) -> String {
     page
 }
 
-fn line(history: &History, row: &HandoffRow) -> String {
+fn line(history: &History, gates: &GateRecord, row: &HandoffRow) -> String {
     let reason = history.text(row.reason).map_or(LOST_TEXT.to_owned(), escaped);
     let ended = row.ended_at.map(|it| format!("{it:.0}")).unwrap_or_default();
-    let outcome = row.outcome.map(|it| it.name()).unwrap_or_default();
+    let outcome = match gates.answer_to(row.no) {
+        // What the person said is how a gate ended.
+        Some(it) => format!("{} by {}", it.answer.name(), escaped(it.by.as_str())),
+        None => row.outcome.map(|it| it.name().to_owned()).unwrap_or_default(),
+    };
     format!(
         "| {} | {} | {} | {} | {} | {outcome} | {:.0} | {ended} | {reason} |\n",
         row.no,
@@ -68,10 +74,7 @@ pub(super) fn decisions(history: &History) -> String {
     let mut page = format!("# Decisions of session {}\n", history.row.run.id);
     page += "\n## In packages\n\n";
     page += "| when | who | id | decision | why | handoff |\n|---|---|---|---|---|---|\n";
-    let mut gates = GateRecord::default();
-    for Logged { at, event, .. } in &history.log {
-        gates.note(event, *at);
-    }
+    let gates = GateRecord::of(history);
     let mut listed = HashSet::new();
     for package in standing(&history.handoffs, &gates) {
         let document = history.content(package.id).and_then(stored::document);
@@ -87,12 +90,20 @@ pub(super) fn decisions(history: &History) -> String {
     }
     page += "\n## By people\n\n";
     page += "| when | who | answer | why | handoff |\n|---|---|---|---|---|\n";
-    for it in &gates.answers {
-        let why = it.comment.map(|it| history.text(it).map_or(LOST_TEXT.to_owned(), escaped));
-        let (at, why) = (it.at, why.unwrap_or_default());
-        let who = escaped(it.by.as_str());
-        let answer = escaped(&it.words(&gates.name(it.handoff, &history.workflow)));
-        let _ = writeln!(page, "| {at:.0} | {who} | {answer} | {why} | {} |", it.handoff);
+    let name = |no| gates.name(no, &history.workflow);
+    let votes = gates.earlier_votes();
+    let votes =
+        votes.map(|it| (it.at, &it.by, it.words(&name(it.handoff)), it.comment, it.handoff));
+    let answers = gates.answers.iter();
+    let answers =
+        answers.map(|it| (it.at, &it.by, it.words(&name(it.handoff)), it.comment, it.handoff));
+    let mut said: Vec<_> = votes.chain(answers).collect();
+    said.sort_by_key(|it| (it.0, it.4));
+    for (at, by, answer, comment, handoff) in said {
+        let why = comment.map(|it| history.text(it).map_or(LOST_TEXT.to_owned(), escaped));
+        let (who, answer) = (escaped(by.as_str()), escaped(&answer));
+        let why = why.unwrap_or_default();
+        let _ = writeln!(page, "| {at:.0} | {who} | {answer} | {why} | {handoff} |");
     }
     page
 }

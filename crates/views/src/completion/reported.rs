@@ -36,8 +36,11 @@ impl ReportedResults {
             keep(&mut said.summary, view.summary);
             let branch = document.member("branch").and_then(text).map(str::to_owned);
             keep(&mut said.branch, branch.filter(|_| is_payload(document)));
-            keep(&mut said.tests_added, number(body, "tests_added"));
-            keep(&mut said.coverage, anywhere(body, "coverage").map(str::to_owned));
+            // Fields may also stand beside a root.
+            for place in [body, document] {
+                keep(&mut said.tests_added, number(place, "tests_added"));
+                keep(&mut said.coverage, anywhere(place, "coverage").map(str::to_owned));
+            }
             let subject = &mut said.subject;
             keep(&mut subject.issue_url, view.subject.issue_url);
             keep(&mut subject.issue_number, view.subject.issue_number);
@@ -45,6 +48,9 @@ impl ReportedResults {
             keep(&mut subject.pr_number, view.subject.pr_number);
             if said.actions.is_empty() {
                 said.actions = actions(body);
+            }
+            if said.actions.is_empty() {
+                said.actions = actions(document);
             }
         }
         said
@@ -98,6 +104,8 @@ fn n_commits(packages: &[Node]) -> Option<u64> {
     let mut n_counted: Option<u64> = None;
     for document in packages {
         let body = Shape::of(document).body;
+        let is_beside = body.member("commits").is_none() && document.member("commits").is_some();
+        let body = if is_beside { document } else { body };
         let listed = listed_commits(body);
         if listed.is_empty() {
             let count = first_text(body, &["commits_added", "data.commits_added", "commits"]);

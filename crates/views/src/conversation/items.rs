@@ -1,19 +1,25 @@
 //! What each event is in a conversation.
 
+use baton_core::agent::Agent;
 use baton_core::collaboration::{DecisionItem, DecisionText};
 use baton_core::content::ContentId;
 use baton_core::event::{
-    ContextEvent, Created, DecisionEvent, Event, GateEvent, HandoffEvent, MessageEvent,
-    QuestionEvent,
+    ContentEvent, ContextEvent, Created, DecisionEvent, Event, GateEvent, HandoffEvent,
+    MessageEvent, QuestionEvent,
 };
+use baton_core::gate::Answer;
 use baton_core::names::AgentId;
 use baton_core::run::Kind;
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::{Texts, stored};
+use baton_store::HandoffRow;
 use baton_wire::json;
+use jiff::Timestamp;
 
 use super::{ConversationItem, ConversationKind, FoundPart, StatedDecision};
 use crate::Cast;
+use crate::decisions::in_place_of;
+use crate::gate_record::GateRecord;
 
 /// Whether events of this name are a part of the conversation. The others are not decoded.
 pub(super) fn has_part(name: &str) -> bool {
@@ -29,8 +35,11 @@ pub(super) fn has_part(name: &str) -> bool {
             | "decision.recorded"
             | "decision.superseded"
             | "decision.locked"
+            | "gate.approved"
+            | "gate.delegated"
             | "gate.answered"
             | "context.changed"
+            | "content.redacted"
     )
 }
 
@@ -46,10 +55,32 @@ pub(super) struct Scene<'a> {
     pub(super) texts: &'a Texts,
     pub(super) cast: &'a Cast,
     pub(super) workflow: &'a Workflow,
+    /// The gates of the run, where a part is about one.
+    pub(super) gates: &'a GateRecord,
+    /// The handoffs of the run, oldest first.
+    pub(super) rows: &'a [HandoffRow],
 }
 
 impl Scene<'_> {
+    /// With the step that each agent had to do then.
     pub(super) fn item(&self, part: FoundPart) -> ConversationItem {
+        let item = self.told(part);
+        let step = |it: &Option<Agent>| it.as_ref().and_then(|it| self.step_of(&it.id, item.at));
+        let agent_step = item.agent_step.clone().or_else(|| step(&item.agent));
+        let to_step = item.to_step.clone().or_else(|| step(&item.to));
+        ConversationItem { agent_step, to_step, ..item }
+    }
+
+    /// Of the newest handoff to the agent at that time.
+    fn step_of(&self, agent: &AgentId, at: Timestamp) -> Option<String> {
+        let is_it = |it: &&HandoffRow| {
+            it.to.agent == *agent && it.created_at <= at && it.to.place.is_step()
+        };
+        let row = self.rows.iter().rev().find(is_it)?;
+        step_title(self.workflow, &row.to.place)
+    }
+
+    fn told(&self, part: FoundPart) -> ConversationItem {
         let FoundPart { stored, event } = part;
         // The text of a decision is a document: what it says is shown.
         let is_document =
@@ -62,8 +93,10 @@ impl Scene<'_> {
             at: stored.at,
             kind: ConversationKind::Message,
             agent: None,
+            agent_step: None,
             principal: stored.by,
             to: None,
+            to_step: None,
             line: None,
             text,
             is_damaged: words.is_some_and(|it| self.texts.get(it).is_damaged()),
@@ -84,9 +117,12 @@ impl Scene<'_> {
         if let Event::Decision(event) = &event {
             return self.decision(item, event);
         }
-        if let Event::Gate(GateEvent::Answered { answer, .. }) = &event {
-            let line = Some(format!("{} answers: {}", item.principal, answer.name()));
-            return ConversationItem { kind: ConversationKind::Answer, line, ..item };
+        if let Event::Gate(event) = &event {
+            return self.gate(item, event);
+        }
+        if let Event::Content(ContentEvent::Redacted { .. }) = &event {
+            let line = Some(format!("{} redacts a text", item.principal));
+            return ConversationItem { kind: ConversationKind::Redaction, line, ..item };
         }
         if let Event::Context(ContextEvent::Changed { key, version, by, .. }) = &event {
             // Without an agent it is the principal's own.
@@ -95,6 +131,29 @@ impl Scene<'_> {
             let agent = agent.map(|it| self.cast.today(&it));
             let line = Some(format!("{by} changes the context `{key}` to version {version}"));
             return ConversationItem { kind: ConversationKind::Context, agent, line, ..item };
+        }
+        item
+    }
+
+    /// Every vote and every answer is the person's own line, with their comment.
+    fn gate(&self, item: ConversationItem, event: &GateEvent) -> ConversationItem {
+        let kind = ConversationKind::Answer;
+        if let GateEvent::Approved { handoff, by, .. } = event {
+            let vote = self.gates.votes_at(*handoff).find(|it| it.by == *by);
+            let named = vote.and_then(|it| it.on_behalf_of.first());
+            let named = named.map(|it| format!(" for {it}")).unwrap_or_default();
+            return ConversationItem { kind, line: Some(format!("{by} approves{named}")), ..item };
+        }
+        if let GateEvent::Delegated { by, to, .. } = event {
+            let line = Some(format!("{by} passes the vote on to {to}"));
+            return ConversationItem { kind, line, ..item };
+        }
+        if let GateEvent::Answered { handoff, answer, by, .. } = event {
+            let line = Some(format!("{by} answers: {}", answer.name()));
+            // The comment stands with the vote.
+            let is_told = *answer == Answer::Approve && self.gates.is_told_by_vote(*handoff, by);
+            let text = item.text.clone().filter(|_| !is_told);
+            return ConversationItem { kind, line, text, ..item };
         }
         item
     }
@@ -155,9 +214,17 @@ impl Scene<'_> {
                 (ConversationKind::Handoff, line)
             }
         };
-        let step = step_title(self.workflow, &created.to.place);
-        let line = Some(step.map_or_else(|| line.clone(), |it| format!("{line} ({it})")));
-        ConversationItem { kind, agent: Some(agent), to: Some(to), line, ..item }
+        let [agent_step, to_step] =
+            [&created.from.place, &created.to.place].map(|it| step_title(self.workflow, it));
+        let line = match &to_step {
+            Some(step) => Some(format!("{line} ({step})")),
+            None => Some(line),
+        };
+        // The comment of a person is theirs: it stands with their answer, not with the sender's name.
+        let is_comment = self.gates.has_comment(created.reason);
+        let text = item.text.clone().filter(|_| !is_comment);
+        let (agent, to) = (Some(agent), Some(to));
+        ConversationItem { kind, agent, agent_step, to, to_step, line, text, ..item }
     }
 
     fn decision(&self, item: ConversationItem, event: &DecisionEvent) -> ConversationItem {
@@ -174,7 +241,8 @@ impl Scene<'_> {
                 let agent = self.cast.by_portrait(by, *portrait);
                 let person = item.principal.to_string();
                 let name = if by.is_human() { person } else { agent.label() };
-                let line = Some(format!("Decided by {name} at {:.0}", item.at));
+                let verb = if decisions.iter().all(|it| it.is_open) { "Asked" } else { "Decided" };
+                let line = Some(format!("{verb} by {name} at {:.0}", item.at));
                 let agent = (!by.is_human()).then_some(agent);
                 let handoff = *handoff;
                 return ConversationItem { kind, agent, line, decisions: stated, handoff, ..item };
@@ -191,22 +259,26 @@ impl Scene<'_> {
     ) -> Vec<StatedDecision> {
         if let Some(text) = text {
             let document = self.texts.get(text).whole().and_then(|it| json::parse(it).ok());
-            let text = document.map(|it| DecisionText::of_document(&it)).unwrap_or_default();
-            let of = |it: &DecisionItem| StatedDecision {
-                no: it.no,
-                decision: text.decision.clone(),
-                rationale: text.rationale.clone(),
+            let said = document.map(|it| DecisionText::of_document(&it));
+            let (decision, rationale) = match said {
+                Some(it) => (it.decision, it.rationale),
+                None => (in_place_of(self.texts.get(text)).decision, None),
+            };
+            let of = |it: &DecisionItem| {
+                let (decision, rationale) = (decision.clone(), rationale.clone());
+                StatedDecision { no: it.no, decision, rationale }
             };
             return items.iter().map(of).collect();
         }
-        let package = package.and_then(|it| self.texts.content(it)).and_then(stored::package);
+        let Some(id) = package else { return Vec::new() };
+        let package = self.texts.content(id).and_then(stored::package);
         let stated = package.map(|it| it.decisions()).unwrap_or_default();
         let of = |it: &DecisionItem| {
-            let decision = stated.get(usize::try_from(it.index).ok()?)?;
-            let (no, rationale) = (it.no, decision.rationale.clone());
-            Some(StatedDecision { no, decision: decision.decision.clone(), rationale })
+            let said = usize::try_from(it.index).ok().and_then(|at| stated.get(at)).cloned();
+            let said = said.unwrap_or_else(|| in_place_of(self.texts.get(id)));
+            StatedDecision { no: it.no, decision: said.decision, rationale: said.rationale }
         };
-        items.iter().filter_map(of).collect()
+        items.iter().map(of).collect()
     }
 }
 

@@ -1,20 +1,24 @@
 //! The records of decisions: numbers, what replaced what, locks and conflicts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use baton_core::collaboration::{DecisionItem, DecisionState, DecisionText};
 use baton_core::content::ContentId;
 use baton_core::event::{DecisionEvent, Event};
+use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal};
 use baton_core::package::ReportedDecision;
-use baton_core::run::{HandoffNo, Run, RunId};
-use baton_engine::{EngineError, stored};
+use baton_core::person::{Speaker, speaker};
+use baton_core::registry::Agents;
+use baton_core::run::{HandoffNo, Run};
+use baton_engine::{DAMAGED_TEXT, EngineError, LOST_TEXT, Text, Texts, WholeTexts, stored};
 use baton_store::{HandoffRow, SharedEvents};
 use baton_wire::{event, json};
 use jiff::Timestamp;
 
 use super::Decided;
 use crate::Views;
+use crate::gate_record::GateRecord;
 
 /// What a run has recorded of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,7 @@ pub struct DecisionRecord {
     pub no: u32,
     pub status: DecisionStatus,
     pub locked_by: Option<Principal>,
+    pub lock_reason: Option<String>,
     pub subject: Option<String>,
     pub alternatives: Vec<String>,
     pub supersedes: Option<u32>,
@@ -61,6 +66,8 @@ impl DecisionStatus {
 /// One decision of a `decision.recorded` event.
 struct FoundRecord {
     record: DecisionRecord,
+    /// In the words of its text or its package; `[redacted]` where those are.
+    said: ReportedDecision,
     by: AgentId,
     principal: Principal,
     at: Timestamp,
@@ -69,18 +76,135 @@ struct FoundRecord {
     package: Option<ContentId>,
     text: Option<ContentId>,
     portrait: Option<ContentId>,
+    lock_reason: Option<ContentId>,
 }
 
 /// The records of a run that no decision of the list has taken yet.
 pub(super) struct FoundRecords(Vec<FoundRecord>);
 
 impl FoundRecords {
-    /// The record of a decision that a package states.
-    pub(super) fn take(&mut self, package: ContentId, index: u32) -> Option<DecisionRecord> {
+    /// The record of a decision that a package states: made with this package, else with an earlier one
+    /// that said the same and was rejected.
+    pub(super) fn take(
+        &mut self,
+        package: ContentId,
+        index: u32,
+        decision: &ReportedDecision,
+    ) -> Option<DecisionRecord> {
         let is_it = |it: &FoundRecord| it.package == Some(package) && it.index == index;
-        let at = self.0.iter().position(is_it)?;
+        let is_same = |it: &FoundRecord| {
+            let same = it.said.id == decision.id && it.said.decision == decision.decision;
+            same && it.package.is_some() && it.record.status != DecisionStatus::Open
+        };
+        let at = self.0.iter().position(is_it).or_else(|| self.0.iter().position(is_same))?;
         Some(self.0.remove(at).record)
     }
+
+    /// The records that are not in a package that counts: recorded on their own, open, answered, or in
+    /// a package that was rejected or redacted.
+    pub(super) fn left(
+        self,
+        rows: &[HandoffRow],
+        counting: &HashSet<ContentId>,
+        gates: &GateRecord,
+        comments: &WholeTexts,
+    ) -> Vec<Decided> {
+        let left = self.0.into_iter();
+        left.map(|it| it.decided(rows, counting, gates, comments)).collect()
+    }
+}
+
+impl FoundRecord {
+    fn decided(
+        self,
+        rows: &[HandoffRow],
+        counting: &HashSet<ContentId>,
+        gates: &GateRecord,
+        comments: &WholeTexts,
+    ) -> Decided {
+        let row = self.handoff.and_then(|no| rows.iter().find(|row| row.no == no)).cloned();
+        let mut record = self.record;
+        let counts = self.package.is_none_or(|it| counting.contains(&it));
+        if record.status == DecisionStatus::Standing && !counts {
+            record.status = DecisionStatus::Withdrawn;
+        }
+        let is_answered = record.status == DecisionStatus::Answered;
+        let answer = self.handoff.filter(|_| is_answered).and_then(|it| gates.answer_to(it));
+        // Who rejects the package decides none of its choices.
+        let is_reject = answer.is_some_and(|it| it.answer == Answer::Reject);
+        if is_reject {
+            record.status = DecisionStatus::Withdrawn;
+        }
+        let answer = answer.filter(|_| !is_reject);
+        let Some(answer) = answer else {
+            let person = self.by.is_human().then(|| self.principal.clone());
+            let recorded_by = self.text.filter(|_| !self.by.is_human());
+            let is_own = speaker(&self.principal, &Agents::default(), [&self.by])
+                == Speaker::Agent(self.by.clone());
+            let recorded_by = recorded_by.filter(|_| !is_own).map(|_| self.principal);
+            return Decided {
+                decision: self.said,
+                by: self.by,
+                person,
+                answer: None,
+                at: self.at,
+                row,
+                portrait: self.portrait,
+                record: Some(record),
+                asked_by: None,
+                recorded_by,
+            };
+        };
+        // The person decided, in their own words.
+        let words = answer.comment.and_then(|it| comments.get(it)).map(str::to_owned);
+        let decision = ReportedDecision { rationale: words.or(self.said.rationale), ..self.said };
+        Decided {
+            decision,
+            by: AgentId::human(),
+            person: Some(answer.by.clone()),
+            answer: Some(answer.answer.clone()),
+            at: answer.at,
+            row,
+            portrait: None,
+            record: Some(record),
+            asked_by: Some(self.by),
+            recorded_by: None,
+        }
+    }
+
+    /// Fills in what the texts say.
+    fn read(&mut self, texts: &Texts) {
+        if let Some(text) = self.text {
+            let document = texts.get(text).whole().and_then(|it| json::parse(it).ok());
+            match document.map(|it| DecisionText::of_document(&it)) {
+                Some(text) => {
+                    self.record.subject = text.subject;
+                    self.record.alternatives = text.alternatives;
+                    let (decision, rationale) = (text.decision, text.rationale);
+                    self.said = ReportedDecision { id: None, decision, rationale };
+                }
+                None => self.said = in_place_of(texts.get(text)),
+            }
+        } else if let Some(package) = self.package {
+            let stated = texts.content(package).and_then(stored::package);
+            let index = usize::try_from(self.index).unwrap_or(usize::MAX);
+            let stated = stated.and_then(|it| it.decisions().into_iter().nth(index));
+            self.said = stated.unwrap_or_else(|| in_place_of(texts.get(package)));
+        }
+        let reason = self.lock_reason.and_then(|it| texts.get(it).whole());
+        self.record.lock_reason = reason.map(str::to_owned);
+    }
+}
+
+/// What is shown of a decision whose text is not there any more.
+pub(crate) fn in_place_of(text: Text<'_>) -> ReportedDecision {
+    let words = match text {
+        // `[redacted]` stands in the place of the text.
+        Text::Whole(words) => words,
+        Text::Gone => LOST_TEXT,
+        Text::Damaged => DAMAGED_TEXT,
+    };
+    ReportedDecision { id: None, decision: words.to_owned(), rationale: None }
 }
 
 impl Views<'_> {
@@ -94,6 +218,7 @@ impl Views<'_> {
                 } => {
                     found.extend(decisions.into_iter().map(|item| FoundRecord {
                         record: record(run, &item),
+                        said: in_place_of(Text::Gone),
                         by: by.clone(),
                         principal: stored.by.clone(),
                         at: stored.at,
@@ -102,6 +227,7 @@ impl Views<'_> {
                         package,
                         text,
                         portrait,
+                        lock_reason: None,
                     }));
                 }
                 DecisionEvent::Superseded { decision, replaced_by } => {
@@ -109,13 +235,17 @@ impl Views<'_> {
                         it.record.superseded_by = Some(replaced_by);
                     }
                 }
-                DecisionEvent::Locked { decision, by, .. } => {
+                DecisionEvent::Locked { decision, by, reason } => {
                     for it in found.iter_mut().filter(|it| it.record.no == decision) {
                         it.record.locked_by = Some(by.clone());
+                        it.lock_reason = reason;
                     }
                 }
             }
         }
+        let ids = found.iter().flat_map(|it| [it.text, it.package, it.lock_reason]).flatten();
+        let ids: Vec<ContentId> = ids.collect();
+        let texts = self.texts(run.id, ids).await?;
         let mut dependents: HashMap<u32, Vec<u32>> = HashMap::new();
         for it in &found {
             for no in &it.record.depends_on {
@@ -124,56 +254,9 @@ impl Views<'_> {
         }
         for it in &mut found {
             it.record.dependents = dependents.remove(&it.record.no).unwrap_or_default();
+            it.read(&texts);
         }
         Ok(FoundRecords(found))
-    }
-
-    /// The records that are not in a package that counts: recorded on their own, open, or in a
-    /// package that was rejected.
-    pub(super) async fn recorded_alone(
-        &self,
-        run: RunId,
-        rows: &[HandoffRow],
-        records: FoundRecords,
-    ) -> Result<Vec<Decided>, EngineError> {
-        let ids = records.0.iter().flat_map(|it| [it.text, it.package]).flatten();
-        let ids: Vec<ContentId> = ids.collect();
-        let texts = self.texts(run, ids).await?;
-        let mut decided = Vec::new();
-        for it in records.0 {
-            let mut record = it.record;
-            let decision = match (it.text, it.package) {
-                (Some(text), _) => {
-                    let document = texts.get(text).whole().and_then(|it| json::parse(it).ok());
-                    let text = document.map(|it| DecisionText::of_document(&it));
-                    let text = text.unwrap_or_default();
-                    record.subject = text.subject;
-                    record.alternatives = text.alternatives;
-                    ReportedDecision {
-                        id: None,
-                        decision: text.decision,
-                        rationale: text.rationale,
-                    }
-                }
-                (None, package) => {
-                    if record.status == DecisionStatus::Standing {
-                        record.status = DecisionStatus::Withdrawn;
-                    }
-                    let document =
-                        package.and_then(|it| texts.content(it)).and_then(stored::package);
-                    let stated = document.map(|it| it.decisions()).unwrap_or_default();
-                    let index = usize::try_from(it.index).unwrap_or(usize::MAX);
-                    let Some(decision) = stated.into_iter().nth(index) else { continue };
-                    decision
-                }
-            };
-            let row = it.handoff.and_then(|no| rows.iter().find(|row| row.no == no)).cloned();
-            let person = it.by.is_human().then_some(it.principal);
-            let (by, at, portrait) = (it.by, it.at, it.portrait);
-            let (answer, record) = (None, Some(record));
-            decided.push(Decided { decision, by, person, answer, at, row, portrait, record });
-        }
-        Ok(decided)
     }
 }
 
@@ -188,6 +271,7 @@ fn record(run: &Run, item: &DecisionItem) -> DecisionRecord {
         no: item.no,
         status,
         locked_by: None,
+        lock_reason: None,
         subject: None,
         alternatives: Vec::new(),
         supersedes: item.supersedes,

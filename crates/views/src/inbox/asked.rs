@@ -223,7 +223,14 @@ fn meanings(gate: &Gate) -> Vec<(String, String)> {
 fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
     let is_own = gate.is_raised
         || (gate.kind == GateKind::Advisory && gate.cause != GateCause::Permission)
-        || matches!(gate.cause, GateCause::Checks | GateCause::NoProgress | GateCause::Confidence)
+        || matches!(
+            gate.cause,
+            // At the last one, what the runner says of the attempts.
+            GateCause::Checks
+                | GateCause::NoProgress
+                | GateCause::Confidence
+                | GateCause::LostLease
+        )
         || words == gate.cause.sentence()
         || words == gate.sentence();
     (!is_own).then(|| gate.asker.agent.clone())

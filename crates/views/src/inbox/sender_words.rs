@@ -129,28 +129,33 @@ impl CollectedParts {
     fn collect(&mut self, document: &Node) {
         let view = View::of(document);
         let body = Shape::of(document).body;
-        self.add("error", error(body));
+        // Fields may also stand beside a root.
+        let is_beside = |key: &str| body.at(key).is_none() && document.at(key).is_some();
+        let place = |key: &str| if is_beside(key) { document } else { body };
+        let listed = |key: &str| listed(place(key), key);
+        self.add("error", error(place("error")));
         self.add(
             "blocked_reason",
-            one(first_text(body, &["blocked_reason", "handoff.blocked_reason"])),
+            one(first_text(place("blocked_reason"), &["blocked_reason", "handoff.blocked_reason"])),
         );
         self.add("summary", view.summary);
         self.add("context", view.context);
-        self.add("question", one(first_text(body, &["question", "context.question"])));
+        self.add("question", one(first_text(place("question"), &["question", "context.question"])));
         let findings = ["findings", "issues", "blocking_issues", "failures"];
-        self.add("findings", findings.iter().flat_map(|it| listed(body, it)).map(finding));
-        let feedback = first_text(body, &["feedback", "context.feedback", "required_changes"]);
+        self.add("findings", findings.iter().flat_map(|it| listed(it)).map(finding));
+        let feedback = ["feedback", "context.feedback", "required_changes"];
+        let feedback = feedback.iter().find_map(|it| first_text(place(it), &[it]));
         self.add("feedback", one(feedback));
-        self.add("attempted", listed(body, "attempted").map(words));
-        self.add("blockers", listed(body, "blockers").map(blocker));
-        let questions = listed(body, "open_questions").chain(listed(body, "questions"));
+        self.add("attempted", listed("attempted").map(words));
+        self.add("blockers", listed("blockers").map(blocker));
+        let questions = listed("open_questions").chain(listed("questions"));
         self.add("open_questions", questions.map(question));
-        self.add("options", listed(body, "options").map(words));
+        self.add("options", listed("options").map(words));
         let open = view.decisions.into_iter().filter(|it| it.is_open());
         self.add("to_be_decided", open.map(|it| beside(it.decision, it.rationale)));
         self.add("deliverable", view.expectations.and_then(|it| it.deliverable));
         if let Some(asked) = view.validation {
-            let kind = body.at("gate.type").and_then(text).map(str::to_owned);
+            let kind = place("gate.type").at("gate.type").and_then(text).map(str::to_owned);
             let name = asked.name.map(|it| beside(it, kind.clone())).or(kind);
             self.add("gate", name);
             self.add("checklist", asked.items);

@@ -1,7 +1,7 @@
 //! The inbox in words, the same on every face: why a person is asked, what to type, and the
 //! consequence. Text of others is included as written; the faces escape it.
 
-use baton_core::gate::{Gate, GateKind};
+use baton_core::gate::{Gate, GateCause, GateKind};
 use baton_core::run::{Ended, HandoffState, Kind};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
@@ -41,7 +41,9 @@ impl InboxItem {
 
     pub fn sentence(&self) -> String {
         match &self.why {
-            Waits::Gate { kind: GateKind::Advisory, .. } => {
+            Waits::Gate { kind: GateKind::Advisory, cause, .. }
+                if *cause != GateCause::Permission =>
+            {
                 "The work goes on; you may object while it does".to_owned()
             }
             Waits::Gate { handoff, cause, .. } => {

@@ -85,7 +85,9 @@ impl InsightGroup {
             HandoffState::Ended(Ended::TimedOut) => self.n_timed_out += 1,
             HandoffState::Ended(Ended::Rejected | Ended::Cancelled | Ended::Superseded) => {}
         }
-        if let Some(accepted_at) = fact.accepted_at {
+        // Baton takes work back by itself, in no time: that says nothing of anybody.
+        let is_own = fact.to.place == Place::Orchestrator && fact.ended_at == fact.accepted_at;
+        if let Some(accepted_at) = fact.accepted_at.filter(|_| !is_own) {
             self.spans_to_accept.push(span(fact.created_at, accepted_at));
             if fact.state == HandoffState::Ended(Ended::Completed) {
                 let ended_at = fact.ended_at.unwrap_or(accepted_at);
@@ -117,6 +119,13 @@ impl InsightGroup {
                 Place::Step(_) | Place::Delegate(_) => self.rejected.by_agent += 1,
             }
         }
+    }
+
+    /// Counts work that a person sent back at a gate, for its sender.
+    pub(super) fn reject_by_person(&mut self, is_first: bool) {
+        self.n_first += u64::from(is_first);
+        self.n_rejected += 1;
+        self.rejected.by_person += 1;
     }
 
     pub(super) fn finished(mut self) -> Self {

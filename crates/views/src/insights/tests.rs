@@ -61,7 +61,8 @@ fn tale() -> Vec<HandoffFact> {
 
 #[test]
 fn speed_is_the_receivers_and_quality_the_senders() {
-    let insights = figures(&tale(), &UsedFor::new(), at(0), at(600 * SECOND));
+    let insights =
+        figures(&tale(), &UsedFor::new(), &GateRejects::new(), (at(0), at(600 * SECOND)));
     let of = |agent: &str| {
         let found = insights.agents.iter().find(|(it, _)| it.as_str() == agent);
         found.map(|(_, group)| group.clone()).unwrap()
@@ -83,7 +84,8 @@ fn speed_is_the_receivers_and_quality_the_senders() {
 
 #[test]
 fn an_edge_counts_the_first_handoff_of_each_run_once() {
-    let insights = figures(&tale(), &UsedFor::new(), at(0), at(600 * SECOND));
+    let insights =
+        figures(&tale(), &UsedFor::new(), &GateRejects::new(), (at(0), at(600 * SECOND)));
     let edge = insights.edges.iter().find(|(it, _)| it.to == "review").unwrap();
     assert_eq!((edge.1.n_handoffs, edge.1.n_first, edge.1.n_first_passed), (3, 2, 1));
     assert_eq!(edge.1.first_pass_yield(), Some(0.5));
@@ -105,7 +107,7 @@ fn completeness_is_the_senders_and_cost_the_receivers() {
         ((1, HandoffNo(3)), usage(1000, Some(250_000))),
         ((2, HandoffNo(2)), usage(500, None)),
     ]);
-    let found = figures(&facts, &used, at(0), at(1_000_000));
+    let found = figures(&facts, &used, &GateRejects::new(), (at(0), at(1_000_000)));
     let of = |id: &str| &found.agents.iter().find(|(it, _)| it.as_str() == id).unwrap().1;
     assert_eq!(of("implementer").mean_score(), Some(80.0));
     assert_eq!(of("implementer").n_measured, 0);
@@ -116,4 +118,44 @@ fn completeness_is_the_senders_and_cost_the_receivers() {
     assert_eq!((workflow.mean_score(), workflow.used.input_tokens), (Some(80.0), 1500));
     assert_eq!(found.edges.iter().map(|it| it.1.used.input_tokens).sum::<u64>(), 1500);
     assert_eq!(found.weeks.iter().map(|it| it.1.n_measured).sum::<u64>(), 2);
+}
+
+/// The gate stands between the implementer's work and the review.
+#[test]
+fn what_a_person_rejects_at_a_gate_counts_for_the_agent_and_the_edge_of_the_work() {
+    let mut gate = fact(1, 1, party("human", "human"), COMPLETED);
+    gate.kind = Kind::Escalation;
+    let review = || party("reviewer", "review");
+    let mut facts = vec![gate, fact(2, 1, review(), COMPLETED), fact(3, 2, review(), COMPLETED)];
+    facts.reverse();
+    let edge = InsightEdge {
+        workflow: WorkflowName::parse("story-pipeline").unwrap(),
+        from: "implement".to_owned(),
+        to: "review".to_owned(),
+    };
+    let reject = gate_rejects::GateReject {
+        agent: AgentId::parse("implementer").unwrap(),
+        edge: edge.clone(),
+        text: "more tests".to_owned(),
+        at: at(5),
+    };
+    let at_gates = GateRejects::from([(1, reject)]);
+    let insights = figures(&facts, &UsedFor::new(), &at_gates, (at(0), at(600 * SECOND)));
+    let by_person = RejectCounts { by_person: 1, ..RejectCounts::default() };
+    let is_it = |it: &&(AgentId, InsightGroup)| it.0.as_str() == "implementer";
+    let of_agent = &insights.agents.iter().find(is_it).unwrap().1;
+    let of_edge = &insights.edges.iter().find(|it| it.0 == edge).unwrap().1;
+    for group in [of_agent, of_edge, &insights.workflows[0].1, &insights.weeks[0].1] {
+        assert_eq!((group.n_first, group.n_first_passed, group.n_rejected), (2, 1, 1));
+        assert_eq!(group.rejected, by_person);
+    }
+}
+
+#[test]
+fn what_baton_takes_back_in_no_time_is_no_span() {
+    let mut own = fact(1, 1, party("orchestrator", "orchestrator"), COMPLETED);
+    own.accepted_at = own.ended_at;
+    let facts = [own, fact(2, 1, party("reviewer", "review"), COMPLETED)];
+    let insights = figures(&facts, &UsedFor::new(), &GateRejects::new(), (at(0), at(600 * SECOND)));
+    assert_eq!(insights.workflows[0].1.to_accept.p50_ms, Some(2000));
 }

@@ -12,7 +12,8 @@ use baton_core::workflow::{Delegate, Edge, FanOut, JoinNeed, Place, Step, Target
 use minijinja::context;
 use minijinja::value::Value;
 
-use super::brief::Brief;
+use super::brief::{Brief, BriefDetour};
+use super::forms::DocumentForm;
 use super::{asks, rules};
 
 const PIPELINE_API: &str = "/api/handoffs";
@@ -22,7 +23,7 @@ pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
         let answer = message(brief, interface, "answer", "answer", "<your answer>");
         let none =
             context! { edges => (), give_back => (), aside => (), rules => (), profile => () };
-        return context! { accept => (), answer, ..none };
+        return context! { accept => (), answer, resolve => (), form => (), ..none };
     }
     let asked = profile_of(brief, interface);
     let is_pending = brief.handoff.state == State::Pending;
@@ -31,6 +32,7 @@ pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
     let mut letters = WayLetters::default();
     let edges: Vec<Value> = edges.iter().map(|it| letters.mark(edge(brief, asked, it))).collect();
     let give_back = delegated_by(brief).map(|it| letters.mark(give_back(brief, it)));
+    let resolve = brief.handoff.detour.as_ref().map(|it| letters.mark(resolve(brief, it)));
     context! {
         profile => asked.name(),
         rules => rules::demanded(&examples, asked, &brief.project.lint),
@@ -38,6 +40,8 @@ pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
         answer => (),
         edges,
         give_back,
+        resolve,
+        form => DocumentForm::of(&brief.workflow).map(DocumentForm::name),
         aside => aside(brief, interface, &mut letters),
     }
 }
@@ -75,10 +79,7 @@ fn profile_of(brief: &Brief, interface: AgentInterface) -> Profile {
 
 /// What the packages of all edges look like.
 fn examples(brief: &Brief, edges: &[Edge]) -> Vec<Node> {
-    let example = |it: &Edge| {
-        let contract = contract_of(&brief.workflow, it.contract.as_ref());
-        asks::example(contract, Some(it.on), "")
-    };
+    let example = |it: &Edge| asks::example_along(&brief.workflow, step(brief), it, "");
     edges.iter().map(example).collect()
 }
 
@@ -96,8 +97,8 @@ fn edge(brief: &Brief, asked: Profile, edge: &Edge) -> Value {
     let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
     let names: Vec<String> = agents.iter().map(AgentId::to_string).collect();
     let contract = contract_of(workflow, edge.contract.as_ref());
-    let example =
-        asks::example(contract, Some(edge.on), "what you did, and what the receiver has to know");
+    let about = "what you did, and what the receiver has to know";
+    let example = asks::example_along(workflow, step(brief), edge, about);
     let answers_review = brief.is_rework && !edge.is_back;
     let create = HandoffExample {
         action: "hand_on",
@@ -174,6 +175,19 @@ fn give_back(brief: &Brief, caller: &AgentId) -> Value {
     returns(caller, Outcome::Success, example).value(brief, contract)
 }
 
+/// A resolver hands the answer back to the blocked agent, which works on with it.
+fn resolve(brief: &Brief, detour: &BriefDetour) -> Value {
+    let about = "how it is resolved: what the blocked agent has to do now, step by step";
+    let resolved = HandoffExample {
+        action: "hand_on",
+        kind: None,
+        to: detour.blocked.clone(),
+        outcome: Some(Outcome::Success),
+        example: asks::example(None, Some(Outcome::Success), about),
+    };
+    resolved.value(brief, None)
+}
+
 /// What to do where the work cannot simply be finished.
 fn aside(brief: &Brief, interface: AgentInterface, letters: &mut WayLetters) -> Value {
     let delegates = step(brief).map_or(&[][..], |it| &it.delegates);
@@ -215,18 +229,21 @@ fn aside(brief: &Brief, interface: AgentInterface, letters: &mut WayLetters) -> 
         context! { example => why, ..value }
     };
     let is_step = matches!(brief.work.place, Place::Step(_));
+    let has_helpers = brief.workflow.blocked_reasons().next().is_some();
     let blocked = HandoffExample {
         action: "hand_on",
         kind: None,
-        to: AgentId::human(),
+        // Named, a person would be asked past the agents of the table.
+        to: if has_helpers { AgentId::orchestrator() } else { AgentId::human() },
         outcome: Some(Outcome::Blocked),
-        example: stuck_template(),
+        example: asks::blocked_example(&brief.workflow),
     };
     let blocked_return =
         |caller: &AgentId| returns(caller, Outcome::Blocked, stuck_template()).value(brief, None);
     context! {
         clarify,
         delegates,
+        has_helpers,
         escalate => letters.mark(escalate.value(brief, contract)),
         reject => rejects_to.map(|_| letters.mark(reject())),
         rejects_to => rejects_to.map(AgentId::to_string),
@@ -273,6 +290,7 @@ impl HandoffExample {
         let outcome = self.outcome.map(Outcome::name);
         let (is_to_person, to) = (self.to.is_human(), self.to.to_string());
         let printed = asks::print(&self.example);
+        let document = self.document(brief);
         if self.action == "complete" {
             return self.completes(brief, &printed);
         }
@@ -292,9 +310,29 @@ impl HandoffExample {
             is_to_person,
             outcome,
             example => printed,
+            document,
             contract => contract.map(asks::fields),
             ..request(PIPELINE_API, &body),
         }
+    }
+
+    /// Finished work as a whole document, where the workflow's agents hand off in one.
+    fn document(&self, brief: &Brief) -> Option<Value> {
+        let is_finished = self.action == "hand_on" && self.outcome != Some(Outcome::Blocked);
+        let form = DocumentForm::of(&brief.workflow).filter(|_| is_finished)?;
+        let from = &brief.handoff.to.agent;
+        let text = form.print(from, &self.to, &self.example);
+        let receiver = match self.to.is_orchestrator() {
+            true => String::new(),
+            false => format!("&to={}", self.to),
+        };
+        let number = brief.work.number;
+        let path =
+            format!("/api/v1/documents?handoff={number}&agent={from}{receiver}&profile=lenient");
+        // Markdown has fences of its own.
+        let ticks = if form == DocumentForm::Markdown { "````" } else { "```" };
+        let (form, media_type) = (form.name(), form.media_type());
+        Some(context! { text, path, form, media_type, ticks })
     }
 }
 
@@ -349,5 +387,5 @@ fn message(
 }
 
 fn request(path: &str, body: &Node) -> Value {
-    context! { path, body => asks::print(body) }
+    context! { path, body => asks::print(body), document => () }
 }

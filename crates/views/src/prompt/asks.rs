@@ -5,6 +5,7 @@ use baton_core::document::Node;
 use baton_core::lint::{Facts, Settings};
 use baton_core::outcome::Outcome;
 use baton_core::skeleton::{self, PackageRules};
+use baton_core::workflow::{Edge, Step, Workflow};
 use baton_wire::json;
 use minijinja::context;
 use minijinja::value::Value;
@@ -81,6 +82,32 @@ pub(super) fn example(
         outcome,
     };
     skeleton::template(&rules, summary)
+}
+
+/// As [`example`], along an edge: with the phases of this very step, where the contract asks for them.
+pub(super) fn example_along(
+    workflow: &Workflow,
+    step: Option<&Step>,
+    edge: &Edge,
+    summary: &str,
+) -> Node {
+    let contract = edge.contract.as_ref().and_then(|it| workflow.contract(it));
+    let Some(step) = step else { return example(contract, Some(edge.on), summary) };
+    let rules = PackageRules {
+        contract,
+        facts: &Facts::default(),
+        settings: &Settings::default(),
+        profile: Profile::Strict,
+        min_score: None,
+        outcome: Some(edge.on),
+    };
+    skeleton::template_of_phase(&rules, summary, &step.phase, workflow.phase_after(edge))
+}
+
+/// What a blocked agent says: with the word by which the workflow finds an agent that helps.
+pub(super) fn blocked_example(workflow: &Workflow) -> Node {
+    let reasons: Vec<&str> = workflow.blocked_reasons().collect();
+    skeleton::with_blocked_reason(skeleton::stuck_template(), &reasons)
 }
 
 /// The words that other rules refuse for the field of a rule: both say one thing together.

@@ -105,6 +105,17 @@ pub(super) struct BriefHandoff {
     pub(super) rejects_to: Option<AgentId>,
     /// Who answers questions about it.
     pub(super) asks: AgentId,
+    /// Where the receiver is to resolve what blocks another agent.
+    pub(super) detour: Option<BriefDetour>,
+}
+
+/// What the receiver of a detour has to resolve, and for which agent.
+pub(super) struct BriefDetour {
+    pub(super) blocked: AgentId,
+    /// The name of the work at the blocked agent's step.
+    pub(super) phase: Option<String>,
+    /// The word for what blocks, where the workflow has it.
+    pub(super) reason: Option<String>,
 }
 
 pub(super) struct WaitingWork {

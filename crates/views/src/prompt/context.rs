@@ -87,6 +87,10 @@ fn handoff(brief: &Brief) -> Value {
         is_approved => it.approved_by.is_some(),
         is_own_package => it.is_own_package,
         asks => it.asks.as_str(),
+        detour => it.detour.as_ref().map(|it| context! {
+            blocked => it.blocked.as_str(),
+            reason => it.reason.as_deref(),
+        }),
     }
 }
 
@@ -118,7 +122,8 @@ fn texts(brief: &Brief) -> Value {
     let document = news.and_then(|it| it.document.as_ref());
     let expected = package.and_then(Parcel::root).and_then(|it| it.member("expectations"));
     let expected = expected.filter(|it| !it.is_blank());
-    let sender = news.map(|_| brief.handoff.from.agent.as_str());
+    let author = brief.handoff.detour.as_ref().map_or(&brief.handoff.from.agent, |it| &it.blocked);
+    let sender = news.map(|_| author.as_str());
     context! {
         story => brief.wanted.as_ref().map(story),
         expectations => expected.map(|it| UntrustedText::from(json::print_pretty(it))),
@@ -192,7 +197,8 @@ fn phase(brief: &Brief, document: &Node) -> String {
         Place::Step(id) => brief.workflow.step(id).map(|it| it.phase.as_str()),
         Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
     };
-    said.or(of_step).unwrap_or(from.agent.as_str()).to_uppercase()
+    let of_blocked = brief.handoff.detour.as_ref().and_then(|it| it.phase.as_deref());
+    said.or(of_step).or(of_blocked).unwrap_or(from.agent.as_str()).to_uppercase()
 }
 
 /// The first lines, and the number of the others; none if there are none.

@@ -8,6 +8,8 @@ mod builtins;
 #[path = "../../../wire/tests/skeletons/dice.rs"]
 mod dice;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod history;

@@ -62,7 +62,7 @@ pub(crate) fn blocks(prompt: &str) -> Vec<Node> {
 }
 
 /// A body with every mark in quotes, as skeletons have it: JSON that can be read before it is filled in.
-fn quoted(body: &str) -> String {
+pub(crate) fn quoted(body: &str) -> String {
     if !body.starts_with('{') {
         return body.to_owned();
     }

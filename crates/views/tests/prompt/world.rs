@@ -105,6 +105,28 @@ impl World {
         self.on(command).await;
     }
 
+    /// Finishes a held handoff in strict, to the receiver that a command line names.
+    pub(crate) async fn completes_as(&self, no: u32, outcome: Ended, line: &str, document: &str) {
+        let to = line.split_once("--to ").map(|(_, it)| agent(it.split(' ').next().unwrap()));
+        let command = Command::Complete(Complete {
+            handoff: HandoffNo(no),
+            by: None,
+            outcome,
+            package: package(document),
+            to: to.map(Into::into),
+            reason: None,
+            fence: None,
+            profile: Profile::Strict,
+        });
+        self.tries(command).await.unwrap_or_else(|error| panic!("{line}\n{document}\n{error:?}"));
+    }
+
+    /// Who has to move the run; `none` at its end.
+    pub(crate) async fn current_agent(&self) -> String {
+        let row = self.reads().run(&RunRef::LatestOf(self.story.clone())).await.unwrap();
+        row.run.current_agent().map_or_else(|| "none".to_owned(), ToString::to_string)
+    }
+
     /// Takes a handoff and finishes it.
     pub(crate) async fn does(&self, no: u32, document: &str) {
         self.accepts(no).await;

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
+use baton_core::document::request::PipelineRequest;
 
+use super::own_answer::{is_cut_answer, is_own_answer};
 use super::{json_blocks, xml_blocks, yaml_blocks};
 use crate::formats::markdown::fences::{self, FencedBlock, MarkdownBlocks};
 use crate::formats::markdown::front_matter;
@@ -53,9 +55,14 @@ const TELLING: [&str; 10] = [
 impl Candidate {
     pub(super) fn is_meant(&self, text: &str, document: &Result<Node, FormatError>) -> bool {
         match (self.sign, document) {
+            (Sign::Place | Sign::Root | Sign::Content, Ok(document)) if is_own_answer(document) => {
+                false
+            }
             (Sign::Place, Ok(_) | Err(_)) | (Sign::Root, Err(_)) => true,
             (Sign::Root | Sign::Content, Ok(document)) => is_handoff(document),
-            (Sign::Content, Err(_)) => TELLING.iter().any(|it| text.contains(it)),
+            (Sign::Content, Err(_)) => {
+                TELLING.iter().any(|it| text.contains(it)) && !is_cut_answer(text)
+            }
         }
     }
 }
@@ -65,7 +72,9 @@ impl Candidate {
 pub(super) fn is_handoff(document: &Node) -> bool {
     let has = |key: &str| document.member(key).is_some();
     let is_command = has("action") && (has("storyId") || has("handoffId"));
-    is_command || DocumentKind::of(document) != DocumentKind::Payload
+    is_command
+        || PipelineRequest::of(document).is_some()
+        || DocumentKind::of(document) != DocumentKind::Payload
 }
 
 /// The candidates in a text.
@@ -197,6 +206,11 @@ const LOOKED_INTO: [&str; 14] = [
     "xml", "yaml", "yml",
 ];
 
+/// Whether a fence in this language is searched.
+pub(super) fn is_searched(language: &str) -> bool {
+    LOOKED_INTO.contains(&language) || matches!(language, "markdown" | "md")
+}
+
 fn in_fence(
     text: &str,
     fence: &FencedBlock,
@@ -224,7 +238,7 @@ fn in_fence(
         ("json" | "jsonc" | "", _) if is_object => {
             found.add(span, Format::Json, Sign::Content);
         }
-        ("yaml" | "yml", _) if yaml_blocks::begins_with_root(content) => {
+        ("yaml" | "yml", _) if yaml_blocks::is_document(content) => {
             found.add(span, Format::Yaml, Sign::Root);
         }
         // The prose of a file with front matter ends with the fence.
@@ -235,6 +249,10 @@ fn in_fence(
             Fences::Opened => scan(content, start, Fences::Kept, found),
             Fences::Kept => bare(content, start, found),
         },
+        // As in all other formats, what stands in the fence is one document where it can be.
+        ("baton", _) if yaml_blocks::is_map(content) => {
+            found.add(span, Format::Yaml, Sign::Place);
+        }
         (language, _) if LOOKED_INTO.contains(&language) => bare(content, start, found),
         // Code in other languages may quote a handoff, but hands nothing over.
         _ => {}

@@ -5,6 +5,7 @@
 use baton_core::document::Node;
 
 use super::candidate::is_handoff;
+use super::own_answer::is_own_answer;
 
 /// A part of an envelope.
 pub(super) enum EnvelopePart<'a> {
@@ -68,6 +69,8 @@ pub(super) fn parts(envelope: &Node) -> Vec<EnvelopePart<'_>> {
 
 fn visit<'a>(node: &'a Node, key: &str, found: &mut Vec<EnvelopePart<'a>>) {
     match node {
+        // An agent that asked Baton hands nothing on by that.
+        Node::Map(_) if is_own_answer(node) => {}
         Node::Map(_) if is_handoff(node) => found.push(EnvelopePart::Document(node)),
         Node::Map(members) if !is_of_others(node) => {
             members.iter().for_each(|(key, value)| visit(value, key, found));

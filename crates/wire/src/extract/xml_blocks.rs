@@ -1,10 +1,21 @@
 //! XML handoffs in a text, found by their tags alone.
 
-use super::candidate::{Candidates, Sign};
-use crate::formats::Format;
+use std::ops::Range;
 
-const ROOTS: [&str; 5] =
-    ["handoff", "workflow-complete", "workflow_complete", "acknowledgment", "acknowledgement"];
+use super::candidate::{Candidates, Sign, is_handoff};
+use crate::formats::{self, Format};
+
+const ROOTS: [&str; 6] = [
+    "handoff",
+    "workflow-complete",
+    "workflow_complete",
+    "acknowledgment",
+    "acknowledgement",
+    DOCUMENT,
+];
+
+/// Around a handoff and the fields beside it.
+const DOCUMENT: &str = "document";
 
 enum BlockTag {
     Opens,
@@ -30,6 +41,18 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
             BlockTag::Opens => open[root].push(start),
             BlockTag::Closes => {
                 let Some(begin) = open[root].pop() else { continue };
+                if ROOTS[root] == DOCUMENT {
+                    // Only the outermost is read: each byte once.
+                    let whole = begin..start + length;
+                    let is_outermost = open[root].is_empty() && begins_block(text, begin);
+                    if is_outermost
+                        && last_begin.is_some_and(|it| it > begin)
+                        && is_read(text, &whole)
+                    {
+                        found.add(offset + whole.start..offset + whole.end, Format::Xml, SIGN);
+                    }
+                    continue;
+                }
                 // Two tags that were only mentioned, around another element, look like a pair.
                 if last_begin.is_none_or(|it| it < begin) || begins_block(text, begin) {
                     found.add(offset + begin..offset + start + length, Format::Xml, SIGN);
@@ -40,9 +63,16 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     }
     // The text may have been truncated in the middle of one. A tag within a sentence does not
     // count.
-    for start in open.iter().filter_map(|it| it.last()).filter(|it| begins_block(text, **it)) {
+    let roots = ROOTS.iter().zip(&open).filter(|(root, _)| **root != DOCUMENT);
+    let open = roots.filter_map(|(_, it)| it.last());
+    for start in open.filter(|it| begins_block(text, **it)) {
         found.add_unclosed(offset + start..offset + text.len(), Format::Xml, SIGN);
     }
+}
+
+/// True for a handoff with fields beside it.
+fn is_read(text: &str, whole: &Range<usize>) -> bool {
+    formats::decode(Format::Xml, &text[whole.clone()]).is_ok_and(|it| is_handoff(&it))
 }
 
 /// The ends of comments and similar sections, as far as searched.

@@ -412,7 +412,7 @@ steps:
         &expect![[r#"
             line 3, column 1: steps: no step has `success: complete`, so no run could ever end [no_end]
             line 6, column 5: steps.work.on: has no edge on success, so good work would have nowhere to go [no_success]
-            line 8, column 3: steps.island: no edge leads here from the start [unreachable]"#]],
+            line 8, column 3: steps.island: no edge leads here from the start; name it in `to` of an edge, or remove it [unreachable]"#]],
     );
 }
 

@@ -25,12 +25,10 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
                 ]
             });
             show::answer(&show::table(&["PROGRAM", "VERSION", "LOGIN"], rows.collect()));
-            if !acp.is_empty() {
-                let names = acp.join(", ");
-                show::answer(&format!(
-                    "\nAs agents of the Agent Client Protocol (kind = \"acp\", they can ask you): {names}"
-                ));
-            }
+            let names = if acp.is_empty() { "none installed".to_owned() } else { acp.join(", ") };
+            show::answer(&format!(
+                "\nAs agents of the Agent Client Protocol (kind = \"acp\", they can ask you): {names}"
+            ));
             if let Some(settings) = settings(&found) {
                 show::answer(&format!("\nIn .baton/baton.toml:\n\n{settings}"));
             }
@@ -46,7 +44,7 @@ fn document(found: &DetectedProgram) -> Value {
         ProgramLogin::Missing => ("missing", None),
     };
     json!({"program": found.program.name(), "version": found.version, "login": login,
-        "variable": variable})
+        "variable": variable, "address": found.address})
 }
 
 fn login(found: &DetectedProgram) -> String {
@@ -67,8 +65,13 @@ pub(in crate::commands) fn settings(found: &[DetectedProgram]) -> Option<String>
     for it in &installed {
         let name = it.program.name();
         text += &format!("[executors.{name}]\nkind = \"{name}\"\n");
-        if let ProgramLogin::Variable(variable) = it.login {
-            text += &format!("env = [\"{variable}\"]\n");
+        let key = match it.login {
+            ProgramLogin::Variable(variable) => Some(variable),
+            ProgramLogin::Stored | ProgramLogin::Missing => None,
+        };
+        let variables: Vec<&str> = key.into_iter().chain(it.address).collect();
+        if !variables.is_empty() {
+            text += &format!("env = {variables:?}\n");
         }
         text.push('\n');
     }

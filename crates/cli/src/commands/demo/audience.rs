@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::consent::{commands, consent, needs_person};
 use super::narrator::wrapped;
 use super::viewer::Viewer;
 use crate::failure::Failure;
@@ -17,10 +18,37 @@ use crate::show;
 /// Who answers, where the person does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerPolicy {
-    /// The demo: a question after ten seconds, and everything with `--yes`.
+    /// The demo: a question after ten seconds, and declared gates with `--yes`.
     Demo,
-    /// `baton do`: nobody; with `--yes` what only asks for an approval.
+    /// `baton do`: nobody; with `--yes` questions and declared gates.
     Person,
+}
+
+impl AnswerPolicy {
+    /// The gates at which `--yes` approves.
+    fn approved_causes(self) -> &'static [&'static str] {
+        match self {
+            // Its own scripts have an agent that is not sure of its work.
+            Self::Demo => &["declared", "confidence"],
+            Self::Person => &["declared"],
+        }
+    }
+
+    /// What `--yes` says with an approval.
+    fn remark(self) -> Option<&'static str> {
+        match self {
+            Self::Demo => Some("fine with me"),
+            Self::Person => None,
+        }
+    }
+
+    /// What a person does after the answer that `--yes` did not give.
+    fn what_then(self) -> &'static str {
+        match self {
+            Self::Demo => "the demo ends here",
+            Self::Person => "`baton do --continue` goes on after the answer",
+        }
+    }
 }
 
 /// After this long the demo itself answers a question. A gate waits.
@@ -38,13 +66,15 @@ pub(in crate::commands) struct Audience {
     asked: Option<AskedViewer>,
     /// Those that were shown already.
     seen: Vec<Uuid>,
+    /// An answer of `--yes` that was refused, with why. Answered elsewhere meanwhile, it is gone at the next look.
+    refused: Option<(Uuid, String)>,
+    /// The baton was found loose: at the next look a person has to move it.
+    has_seen_loose: bool,
 }
 
 /// What the viewer is asked at the moment.
 struct AskedViewer {
     handoff: Uuid,
-    label: String,
-    why: String,
     choices: Vec<(AnswerKind, bool)>,
     is_question: bool,
     since: Instant,
@@ -63,7 +93,8 @@ impl Audience {
     fn new(policy: AnswerPolicy, says_yes: bool, page: String) -> Self {
         let is_there = std::io::stdin().is_terminal() && !says_yes;
         let lines = is_there.then(typed_lines);
-        Self { lines, policy, says_yes, page, asked: None, seen: Vec::new() }
+        let (asked, seen) = (None, Vec::new());
+        Self { lines, policy, says_yes, page, asked, seen, refused: None, has_seen_loose: false }
     }
 
     /// Shows what has come, and passes on what was typed since.
@@ -79,13 +110,18 @@ impl Audience {
         if self.asked.as_ref().is_some_and(|it| !is_open(it)) {
             self.asked = None;
         }
+        let (caller, causes) = (viewer.caller(), self.policy.approved_causes());
         for item in &inbox {
             if let Some(handoff) = item.handoff_id
                 && !self.seen.contains(&handoff)
             {
                 self.seen.push(handoff);
-                self.show(item, handoff);
+                let is_answered = self.says_yes && consent(item, causes, caller, scripted).is_ok();
+                self.show(item, handoff, (caller, is_answered));
             }
+        }
+        if self.says_yes {
+            return self.say_yes(viewer, &inbox, scripted).await;
         }
         let typed = self.lines.as_mut().and_then(|it| it.try_recv().ok());
         let Some(asked) = &self.asked else { return Ok(()) };
@@ -97,17 +133,13 @@ impl Audience {
                     return Ok(());
                 }
             },
-            None if self.says_yes => match self.policy {
-                AnswerPolicy::Demo => scripted_answer(asked, scripted),
-                AnswerPolicy::Person => approval(asked)?,
-            },
             None if self.policy == AnswerPolicy::Person => return Ok(()),
             None if asked.is_question && asked.since.elapsed() >= MOST_THINKING => {
                 show::answer(&format!(
                     "    {}",
                     show::dim("(10 seconds are over: the demo answers for you)")
                 ));
-                scripted_answer(asked, scripted)
+                scripted_reply(scripted)
             }
             None => return Ok(()),
         };
@@ -122,9 +154,49 @@ impl Audience {
         Ok(())
     }
 
-    fn show(&mut self, item: &InboxItemDocument, handoff: Uuid) {
+    /// Answers what `--yes` answers, and ends at what it does not.
+    async fn say_yes(
+        &mut self,
+        viewer: &Viewer,
+        inbox: &[InboxItemDocument],
+        scripted: &str,
+    ) -> Result<(), Failure> {
+        let (caller, then) = (viewer.caller(), self.policy.what_then());
+        let causes = self.policy.approved_causes();
+        let is_loose = |it: &InboxItemDocument| it.handoff_id.is_none();
+        let was_loose = std::mem::replace(&mut self.has_seen_loose, inbox.iter().any(is_loose));
+        for item in inbox.iter().filter(|it| !is_advisory(it)) {
+            let Some(handoff) = item.handoff_id else {
+                if was_loose {
+                    return Err(needs_person(item, caller, &item.why, then));
+                }
+                continue;
+            };
+            if let Some((_, why)) = self.refused.as_ref().filter(|(it, _)| *it == handoff) {
+                return Err(needs_person(item, caller, why, then));
+            }
+            let (answer, comment) = consent(item, causes, caller, scripted)
+                .map_err(|why| needs_person(item, caller, &why, then))?;
+            let comment = comment.or_else(|| self.policy.remark().map(str::to_owned));
+            match viewer.answer(handoff, answer, comment).await {
+                Ok(()) => {}
+                Err(failure @ Failure::Refused { .. }) => {
+                    self.refused = Some((handoff, failure.to_string()));
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    fn show(
+        &mut self,
+        item: &InboxItemDocument,
+        handoff: Uuid,
+        (caller, is_answered): (&str, bool),
+    ) {
         let is_question = item.cause == "question";
-        let is_advisory = item.kind.is_some_and(|it| it.0.name() == "advisory");
+        let is_advisory = is_advisory(item);
         if is_advisory && self.lines.is_none() {
             return;
         }
@@ -148,27 +220,32 @@ impl Audience {
                 show::answer(&format!("    {}", show::dim(&line)));
             }
         }
+        if let Some(approvals) = &item.approvals {
+            show::answer(&format!("    {}", show::visible(&approvals.progress)));
+        }
         let choices: Vec<(AnswerKind, bool)> = item
             .choices
             .iter()
             .filter_map(|it| Some((choice(&it.choice)?, it.needs_words)))
             .collect();
-        self.say_how(item, &choices, is_question);
+        if is_answered {
+            show::answer("    (--yes answers for you)\n");
+        } else if !self.says_yes {
+            self.say_how(item, caller, &choices, is_question);
+        }
         if !is_advisory || self.asked.is_none() {
-            let label = item.handoff.clone().unwrap_or_default();
-            let why = item.why.clone();
-            self.asked = Some(AskedViewer {
-                handoff,
-                label,
-                why,
-                choices,
-                is_question,
-                since: Instant::now(),
-            });
+            let since = Instant::now();
+            self.asked = Some(AskedViewer { handoff, choices, is_question, since });
         }
     }
 
-    fn say_how(&self, item: &InboxItemDocument, choices: &[(AnswerKind, bool)], is_question: bool) {
+    fn say_how(
+        &self,
+        item: &InboxItemDocument,
+        caller: &str,
+        choices: &[(AnswerKind, bool)],
+        is_question: bool,
+    ) {
         let shown = |(kind, needs_words): &(AnswerKind, bool)| match needs_words {
             true => format!("{} TEXT", kind.name()),
             false => kind.name().to_owned(),
@@ -178,21 +255,22 @@ impl Audience {
             false => choices.iter().map(shown).collect::<Vec<_>>().join("  |  "),
         };
         let page = show::mark(&self.page);
-        let how = match (&self.lines, self.says_yes) {
-            (_, true) => "(--yes answers for you)".to_owned(),
-            (Some(_), false) => {
+        let is_for_others = item.approvals.as_ref().is_some_and(|it| {
+            !it.any_person && !it.open.is_empty() && !it.open.iter().any(|it| it == caller)
+        });
+        let how = match &self.lines {
+            Some(_) if !is_for_others => {
                 format!("type: {}\n    or answer on the page: {page}", show::bold(&typed))
             }
-            (None, false) if self.policy == AnswerPolicy::Person => {
-                let commands: Vec<&str> = item.choices.iter().map(|it| &*it.command).collect();
+            Some(_) | None if self.policy == AnswerPolicy::Person => {
                 format!(
                     "answer with one of:\n      {}\n    or on the page: {page}",
-                    commands.join("\n      ")
+                    commands(item, caller).join("\n      ")
                 )
             }
-            (None, false) => format!("answer on the page: {page}"),
+            Some(_) | None => format!("answer on the page: {page}"),
         };
-        let rest = if is_question && !self.says_yes && self.policy == AnswerPolicy::Demo {
+        let rest = if is_question && self.policy == AnswerPolicy::Demo {
             "  (the demo answers after 10 s)"
         } else {
             ""
@@ -251,30 +329,14 @@ fn read_answer(asked: &AskedViewer, line: &str) -> Result<(AnswerKind, Option<St
     Ok((*kind, (!rest.is_empty()).then(|| rest.to_owned())))
 }
 
-/// What `--yes` says: it approves, and decides nothing else.
-fn approval(asked: &AskedViewer) -> Result<(AnswerKind, Option<String>), Failure> {
-    if asked.is_question {
-        return Ok((AnswerKind::Reply, Some("As you think best".to_owned())));
-    }
-    if asked.choices.iter().any(|(choice, _)| *choice == AnswerKind::Approve) {
-        return Ok((AnswerKind::Approve, None));
-    }
-    let (label, why) = (&asked.label, show::visible(&asked.why));
-    Err(Failure::Conflict(format!(
-        "{label} needs a person's decision, which `--yes` does not take: {why}; `baton inbox` shows the \
-         choices, and `baton do --continue` goes on after the answer"
-    )))
+/// What the demo itself says to a question.
+fn scripted_reply(scripted: &str) -> (AnswerKind, Option<String>) {
+    let words = if scripted.trim().is_empty() { "As you think best" } else { scripted.trim() };
+    (AnswerKind::Reply, Some(words.to_owned()))
 }
 
-/// What the demo itself says.
-fn scripted_answer(asked: &AskedViewer, scripted: &str) -> (AnswerKind, Option<String>) {
-    if asked.is_question {
-        let words = if scripted.trim().is_empty() { "As you think best" } else { scripted.trim() };
-        return (AnswerKind::Reply, Some(words.to_owned()));
-    }
-    let yes = [AnswerKind::Approve, AnswerKind::Continue, AnswerKind::Accept];
-    let taken = yes.into_iter().find(|it| asked.choices.iter().any(|(choice, _)| choice == it));
-    (taken.unwrap_or(AnswerKind::Approve), Some("fine with me".to_owned()))
+fn is_advisory(item: &InboxItemDocument) -> bool {
+    item.kind.is_some_and(|it| it.0.name() == "advisory")
 }
 
 #[cfg(test)]
@@ -283,15 +345,7 @@ mod tests {
 
     fn asked(is_question: bool) -> AskedViewer {
         let choices = vec![(AnswerKind::Approve, false), (AnswerKind::Reject, true)];
-        let (label, why) = ("HO-001".to_owned(), "why".to_owned());
-        AskedViewer {
-            handoff: Uuid::nil(),
-            label,
-            why,
-            choices,
-            is_question,
-            since: Instant::now(),
-        }
+        AskedViewer { handoff: Uuid::nil(), choices, is_question, since: Instant::now() }
     }
 
     #[track_caller]
@@ -316,7 +370,6 @@ mod tests {
         let read = read_answer(&asked(true), " Ten off! ").unwrap();
         assert_eq!(read, (AnswerKind::Reply, Some("Ten off!".to_owned())));
         assert!(read_answer(&asked(true), "  ").is_err());
-        assert_eq!(scripted_answer(&asked(true), "Ten\n").1.as_deref(), Some("Ten"));
-        assert_eq!(scripted_answer(&asked(false), "Ten").0, AnswerKind::Approve);
+        assert_eq!(scripted_reply("Ten\n").1.as_deref(), Some("Ten"));
     }
 }

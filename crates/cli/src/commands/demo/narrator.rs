@@ -261,8 +261,12 @@ pub(in crate::commands) fn shown(text: &str) {
     show::answer(&format!("  {} {}\n", show::good("✔  shown:"), lines.join("\n            ")));
 }
 
-/// A text in lines of at most so many columns, broken at blanks.
+/// A text in lines of at most so many columns, broken at blanks and where it has lines of its own.
 pub(in crate::commands) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    text.lines().flat_map(|it| wrapped_line(it, width)).collect()
+}
+
+fn wrapped_line(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut n_columns = 0;
     for word in text.split(' ') {
@@ -297,6 +301,10 @@ mod tests {
     fn lines_are_broken_at_blanks_and_colours_take_no_room() {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("unbreakable", 4), ["unbreakable"]);
+        let reason = "sends it back: the checks failed\n  | `script` failed: exit code 1";
+        let expected =
+            ["sends it back:", "the checks", "failed", "  | `script`", "failed: exit", "code 1"];
+        assert_eq!(wrapped(reason, 14), expected);
         let coloured = format!("{} two", show::good("one"));
         assert_eq!(wrapped(&coloured, 7).len(), 1);
     }

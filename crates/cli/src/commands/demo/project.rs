@@ -11,6 +11,7 @@ use super::story::DemoStory;
 use crate::commands::init::{lay_out, write_new};
 use crate::failure::Failure;
 use crate::project::{FOLDER, PROJECT_FILE, Project};
+use crate::runners::environment;
 
 const FILES: [(&str, &str); 4] = [
     ("README.md", include_str!("../../../demo/project/README.md")),
@@ -77,7 +78,8 @@ pub(super) async fn prepare(
     baton.write_atomic(PROJECT_FILE, settings.as_bytes(), FileMode::Shared)?;
     commit(&folders.project, &format!("{ASKED}{title}")).await?;
     let project = Project::find(Some(&folders.project))?;
-    let programs = Programs::of(&project.dir, &project.file.runner, &project.file.checks);
+    let programs =
+        Programs::of(&project.dir, &project.file.runner, &project.file.checks, &environment());
     let trusted = TrustList::new(folders.state.join("baton/trusted"));
     Ok(trusted.allow(&project.dir.real_path()?, &programs)?)
 }

@@ -97,9 +97,14 @@ impl DemoStory {
 
     /// The script of its agents, each of whom thinks for so long.
     pub(super) fn script(&self, pace_ms: u64) -> String {
-        self.agents.replace("wait: PACE", &format!("wait: {}ms", pace_ms.max(1)))
+        let script = self.agents.replace("wait: PACE", &format!("wait: {}ms", pace_ms.max(1)));
+        script.replace("wait: LAST", &format!("wait: {}ms", pace_ms.max(LEAST_LAST_MS)))
     }
 }
+
+/// How long the last agent waits before its handoff ends the run, which takes no more messages then: the
+/// runner says twice a second what an agent has printed.
+const LEAST_LAST_MS: u64 = 700;
 
 #[cfg(test)]
 mod tests {
@@ -115,7 +120,8 @@ mod tests {
             assert!(story.story().unwrap().description.len() > 20, "{}", story.workflow);
             let script = story.script(0);
             script_file::parse(&script).unwrap();
-            assert!(!script.contains("PACE\n"), "{}", story.workflow);
+            assert!(!script.contains("PACE\n") && script.contains("wait: 700ms\n"));
+            assert!(!script.contains("LAST\n"), "{}", story.workflow);
             assert!(story.about.trim().len() > 20 && story.test.1.contains(" => "));
         }
     }

@@ -26,6 +26,11 @@ impl Viewer {
         Ok(Self { api: Api::at(server, Principal::parse(name)?) })
     }
 
+    /// In whose name it asks.
+    pub(in crate::commands) fn caller(&self) -> &str {
+        self.api.caller()
+    }
+
     /// Adds a story and starts its run.
     pub(in crate::commands) async fn start(
         &self,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use baton_api::{RunDetail, RunDocument};
 use baton_core::budget::{dollars, span};
 use baton_core::event::{Event, EvidenceEvent, UsageEvent};
+use baton_core::evidence::PACKAGE_CHECK;
 use baton_wire::event;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep};
@@ -21,6 +22,7 @@ use crate::show;
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How long a server that does not answer is waited for.
 const MOST_SILENCE: Duration = Duration::from_secs(30);
+const MOST_SILENCE_OF_OTHERS: Duration = Duration::from_secs(3);
 
 pub(super) struct WorkFollower<'a> {
     viewer: &'a Viewer,
@@ -28,6 +30,8 @@ pub(super) struct WorkFollower<'a> {
     pub(super) run: RunDetail,
     /// Checks that Baton or an agent recorded, with what came of them.
     pub(super) evidence: Vec<(String, &'static str)>,
+    /// Baton itself has run a check.
+    pub(super) has_verified: bool,
     read: u64,
     begun: Instant,
     has_status: bool,
@@ -38,7 +42,8 @@ impl<'a> WorkFollower<'a> {
         let narrator = Narrator::new(viewer.names().await?, run.started_at);
         let run = viewer.detail(&run.id.to_string()).await?;
         let (evidence, begun) = (Vec::new(), Instant::now());
-        Ok(Self { viewer, narrator, run, evidence, read: 0, begun, has_status: false })
+        let (has_verified, has_status, read) = (false, false, 0);
+        Ok(Self { viewer, narrator, run, evidence, has_verified, read, begun, has_status })
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -57,6 +62,8 @@ impl<'a> WorkFollower<'a> {
         audience: &mut Audience,
     ) -> Result<(), Failure> {
         let mut heard = Instant::now();
+        // Another command's server ends with that command, and does not come back.
+        let patience = if server.is_some() { MOST_SILENCE } else { MOST_SILENCE_OF_OTHERS };
         loop {
             match self.look(audience).await {
                 Ok(()) => {
@@ -67,7 +74,7 @@ impl<'a> WorkFollower<'a> {
                         return self.look(audience).await;
                     }
                 }
-                Err(Failure::Server { .. }) if heard.elapsed() < MOST_SILENCE => {}
+                Err(Failure::Server { .. }) if heard.elapsed() < patience => {}
                 Err(failure) => return Err(failure),
             }
             if let Some(why) = server.as_mut().and_then(BatonProcess::has_ended) {
@@ -110,7 +117,9 @@ impl<'a> WorkFollower<'a> {
                 let body = document.body.as_deref().map_or("", RawValue::get);
                 // A newer server may send events that are not known here.
                 let Ok(event) = event::decode(body) else { continue };
-                if let Event::Evidence(EvidenceEvent::Recorded { check, verdict, .. }) = &event {
+                if let Event::Evidence(EvidenceEvent::Recorded { check, verdict, ran, .. }) = &event
+                {
+                    self.has_verified |= ran.is_some() && check.as_str() != PACKAGE_CHECK;
                     self.evidence.retain(|(name, _)| name != check.as_str());
                     self.evidence.push((check.to_string(), verdict.name()));
                 }

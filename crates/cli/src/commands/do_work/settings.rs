@@ -42,11 +42,9 @@ pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBu
         checkout.exclude_project().await?;
         let folder = dir.make_dirs(FOLDER, FileMode::Shared)?;
         write_missing(&folder, (".gitignore", "/data/\n"))?;
-        let workflow = args.workflow.as_deref().unwrap_or("story-pipeline");
-        let workflow = serde_json::Value::from(workflow).to_string();
         let programs = settings(&chosen).unwrap_or_default();
         let text = format!(
-            "{MARK}[project]\nworkflow = {workflow}\n\n[runner]\ndrain = \"{DRAIN}\"\n\n{programs}\n"
+            "{MARK}[project]\nworkflow = \"story-pipeline\"\n\n[runner]\ndrain = \"{DRAIN}\"\n\n{programs}\n"
         );
         folder.write_atomic(PROJECT_FILE, text.as_bytes(), FileMode::Shared)?;
         let project = Project::find(Some(root))?;

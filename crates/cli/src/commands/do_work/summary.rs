@@ -33,6 +33,9 @@ pub(super) async fn show(
     if !evidence.is_empty() {
         lines.push(("evidence", evidence.join(", ")));
     }
+    if !follower.has_verified {
+        lines.push(("verified", not_verified(root)));
+    }
     let decisions = viewer.decisions(run.id).await?;
     for it in decisions.iter().take(MOST_DECISIONS) {
         let by = it.person.as_deref().unwrap_or(&it.decided_by.attribution.agent_name);
@@ -66,6 +69,26 @@ pub(super) async fn show(
         show::note(&format!("\nto take it: git merge {}", shown(Path::new(branch))));
     }
     Ok(())
+}
+
+/// What agents say of their work was not checked; and with what it could be.
+fn not_verified(root: &Path) -> String {
+    /// A file of a project, and the command that its tests are usually run by.
+    const USUAL: [(&str, &str); 5] = [
+        ("Cargo.toml", r#"["cargo", "test"]"#),
+        ("package.json", r#"["npm", "test"]"#),
+        ("go.mod", r#"["go", "test", "./..."]"#),
+        ("pyproject.toml", r#"["pytest"]"#),
+        ("pytest.ini", r#"["pytest"]"#),
+    ];
+    let none = "nothing: this work had no checks, so what its agents say is not verified";
+    match USUAL.iter().find(|(file, _)| root.join(file).is_file()) {
+        Some((_, run)) => format!(
+            "{none}\na check in .baton/baton.toml would be `[checks.tests]` with `run = {run}`, and `checks: [tests]` at an \
+             edge of the workflow"
+        ),
+        None => none.to_owned(),
+    }
 }
 
 /// The commits and the size of the change. A repository that cannot be read is no reason to fail now.

@@ -14,8 +14,6 @@ pub(super) struct Page {
 pub(super) struct Block {
     pub(super) not_run: Option<String>,
     pub(super) is_new_project: bool,
-    /// Commands that the page does not show.
-    pub(super) before: Vec<String>,
     /// A file that the page shows, with its text.
     pub(super) file: Option<(String, String)>,
     pub(super) commands: Vec<TypedCommand>,
@@ -57,15 +55,22 @@ impl Page {
                     .map(|it| it.get(indent..).unwrap_or_default())
                     .collect();
                 let mut block = std::mem::take(&mut marked);
-                match language {
-                    "console" => block.commands = console(&body, at + 1, indent),
-                    "sh" => block.commands = script(&body, at + 1),
-                    _ => {}
+                match (&mut block.file, language) {
+                    (Some((name, text)), _) => {
+                        let above = lines[at.saturating_sub(4)..at].iter();
+                        let mut visible = above.filter(|it| !it.contains("<!--"));
+                        assert!(
+                            visible.any(|it| it.contains(&format!("`{name}`"))),
+                            "{path}:{}: a reader is not told to write this to `{name}`",
+                            at + 1
+                        );
+                        *text = body.join("\n") + "\n";
+                    }
+                    (None, "console") => block.commands = console(&body, at + 1, indent),
+                    (None, "sh") => block.commands = script(&body, at + 1),
+                    (None, _) => {}
                 }
-                if let Some((_, text)) = &mut block.file {
-                    *text = body.join("\n") + "\n";
-                }
-                if !block.commands.is_empty() || block.file.is_some() || !block.before.is_empty() {
+                if !block.commands.is_empty() || block.file.is_some() {
                     blocks.push(block);
                 }
                 at += n_lines + 2;
@@ -96,8 +101,6 @@ impl Block {
             self.not_run = Some(why.to_owned());
         } else if mark == "new project" {
             self.is_new_project = true;
-        } else if let Some(commands) = mark.strip_prefix("before: ") {
-            self.before.push(commands.to_owned());
         } else if let Some(name) = mark.strip_prefix("file: ") {
             self.file = Some((name.to_owned(), String::new()));
         }

@@ -100,10 +100,6 @@ impl<'a> Session<'a> {
         let mut script = format!("exec </dev/null\n{WAIT_FOR_LINES}");
         let mut n = 0;
         for block in self.run_blocks() {
-            for command in &block.before {
-                let command = self.with_port(command);
-                let _ = writeln!(script, "{{ {command}\n}} || {{ echo before: failed; exit 1; }}");
-            }
             if let Some((name, text)) = &block.file {
                 let _ = writeln!(script, "mkdir -p \"$(dirname '{name}')\"");
                 let _ = write!(script, "cat >'{name}' <<'END OF FILE'\n{text}END OF FILE\n");

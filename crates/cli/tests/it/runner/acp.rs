@@ -174,7 +174,9 @@ fn the_session_of_any_program_is_on_disk_while_it_works() {
     let mut runner = workshop.command(&["runner"]).spawn().unwrap();
     let session = |_: &Value| {
         let attempts = workshop.path().join(".baton/data/runner/attempts");
-        let is_there = std::fs::read_dir(attempts).is_ok_and(|it| it.count() > 0);
+        let has_record = |it: std::fs::DirEntry| it.path().join("attempt.json").exists();
+        let is_there =
+            std::fs::read_dir(attempts).is_ok_and(|mut it| it.any(|it| has_record(it.unwrap())));
         is_there
             && super::programs::attempt_record(&workshop, "analyst")["report"]["session"]
                 == "session-of-claude"
@@ -188,6 +190,39 @@ fn the_session_of_any_program_is_on_disk_while_it_works() {
         let all = std::fs::read_to_string(&arguments).unwrap_or_default();
         all.contains("--resume session-of-claude")
     });
+}
+
+/// Its conversations are not kept: going on with one fails at once.
+const FORGETFUL: &str = r#"#!/bin/sh
+kept="$OUTPUT_DIRECTORY/../../.."
+echo "$*" >> "$kept/arguments-$BATON_AGENT"
+case "$*" in *--resume*) echo "No conversation found with session ID" >&2; exit 1 ;; esac
+echo '{"type":"system","subtype":"init","session_id":"gone"}'
+if [ ! -e "$kept/died" ]; then touch "$kept/died"; exit 2; fi
+sh "$(dirname "$0")/agent.sh" json | sed 's/^{/{\n/'
+"#;
+
+#[test]
+fn a_program_that_cannot_go_on_with_its_conversation_starts_over() {
+    let workshop = Workshop::new("json", "");
+    workshop.write("tools/claude.sh", FORGETFUL);
+    workshop.write(
+        ".baton/baton.toml",
+        "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"2s\"\n[executors.c]\n\
+         kind = \"claude\"\nrun = [\"sh\", \"tools/claude.sh\"]\n[agents.\"*\"]\nexecutors = [\"c\"]\n",
+    );
+    workshop.commit("Pretend to be Claude Code");
+    workshop.ok(&["trust", "--yes"]);
+    let _served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let arguments = workshop.path().join(".baton/data/runner/arguments-analyst");
+    let arguments = std::fs::read_to_string(arguments).unwrap();
+    let resumed: Vec<bool> = arguments.lines().map(|it| it.contains("--resume gone")).collect();
+    assert_eq!(resumed, [false, true, false], "{arguments}");
+    assert_eq!(workshop.attempts("s1", "analyst"), 2);
+    let shown = workshop.ok(&["run", "log", "s1", "--all"]);
+    assert!(shown.contains("cannot go on with its conversation, and starts over"), "{shown}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ case $1 in
     markdown) sed "s/STORY/$STORY_ID/" "$packages/$BATON_AGENT.md" ;;
     file) sed "s/STORY/$STORY_ID/" "$packages/$BATON_AGENT.md" > "$OUTPUT_DIRECTORY/report.md" ;;
     cli) baton handoff complete "$BATON_HANDOFF" --outcome success --payload "@$packages/$BATON_AGENT.payload" ;;
+    done) sleep 1; baton done --outcome success --payload "@$packages/$BATON_AGENT.payload" ;;
     nothing) ;;
     hang) sleep 1000 ;;
     deaf) trap '' TERM; while :; do sleep 1; done ;;
@@ -111,6 +112,22 @@ case $1 in
         case $prompt in
             *"Your handoff was refused"*) block baton json ;;
             *) printf '```baton\n{"action":"create","storyId":"%s","fromAgent":"%s","toAgent":"nobody-here","payload":{}}\n```\n' "$STORY_ID" "$BATON_AGENT" ;;
+        esac
+        ;;
+    fills-in)
+        # The refactorer hands on too little, and then exactly what the correction shows, with its mark filled in.
+        case "$BATON_AGENT:$prompt" in
+            refactorer:*"It would pass like this"*)
+                printf '%s\n' "$prompt" | sed -n '/It would pass like this/,$p' | sed -n '/^```json/,/^```$/p' |
+                    sed 's/"<text[^"]*"/"src\/app.txt has 1 line, and stays as it is"/'
+                ;;
+            refactorer:*)
+                printf '```baton\n'
+                sed "s/STORY/$STORY_ID/; s/src.app.txt has one line, and stays as it is/Nothing to polish here/" \
+                    "$packages/refactorer.json"
+                printf '```\n'
+                ;;
+            *) block baton json ;;
         esac
         ;;
     rewrites)

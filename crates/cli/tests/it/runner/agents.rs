@@ -63,6 +63,25 @@ fn an_agent_that_uses_the_command_line_completes_a_pipeline() {
 }
 
 #[test]
+fn agents_that_say_done_at_the_same_time_mean_their_own_work() {
+    let workshop = Workshop::new("done", "");
+    let served = workshop.serves();
+    let stories = ["s1", "s2"];
+    for story in stories {
+        workshop.start(story);
+    }
+    for story in stories {
+        workshop.until_completed(story);
+        assert_eq!(workshop.attempts(story, "analyst"), 1);
+    }
+    // What the runner in the server's own process reports is among the server's metrics.
+    let metrics = served.curl(&[], "/metrics").body.to_string();
+    let line = "baton_agent_work_milliseconds_total{agent=\\\"analyst\\\"} ";
+    let (_, work_ms) = metrics.split_once(line).expect("the analyst has worked");
+    assert!(work_ms.starts_with(|it: char| ('1'..='9').contains(&it)), "{work_ms}");
+}
+
+#[test]
 fn what_an_agent_sent_comes_before_its_block_and_its_block_before_its_file() {
     for way in ["http-and-block", "block-and-file"] {
         let workshop = Workshop::new(way, "");
@@ -129,6 +148,20 @@ fn a_block_that_is_refused_goes_back_to_its_agent_once() {
     workshop.until_completed("s1");
     let messages = workshop.ok(&["run", "show", "s1"]);
     assert!(messages.contains("handed on what was refused, and gets it back once"), "{messages}");
+}
+
+#[test]
+fn the_correction_passes_as_it_is_shown_once_its_marks_are_filled_in() {
+    let workshop = Workshop::new("fills-in", "");
+    let _served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    assert_eq!(workshop.attempts("s1", "refactorer"), 1);
+    let log = workshop.ok(&["run", "log", "s1", "--all"]);
+    assert!(
+        log.contains("`refactorer` handed on what was refused, and gets it back once"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -28,6 +28,9 @@ fn a_check_does_not_start_the_agent_s_own_copy_of_a_trusted_file() {
     assert!(!tree.join("was-run").exists(), "it was started");
     let inbox = workshop.ok(&["inbox"]);
     assert!(inbox.contains("which is not the one that was trusted"), "{inbox}");
+    assert!(inbox.contains("The checks could not be run"), "{inbox}");
+    let n_attempts = handoffs.iter().filter(|it| text(it, "toAgent") == "implementer").count();
+    assert_eq!(n_attempts, 1, "it is not the agent's failure: {handoffs:#?}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ if [ "$BATON_AGENT" = implementer ]; then
     esac
     if [ "$1" = idle ]; then rm -f turn; fi
     if [ "$1" = forges ]; then mkdir -p tools; echo 'touch was-run' > tools/check.sh; fi
-    if [ "$1" = links ]; then ln -s /etc/passwd src/link; fi
+    if [ "$1" = links ]; then ln -sf /etc/passwd src/link; fi
     git add -A; git -c user.name=a -c user.email=a@localhost commit -q --allow-empty -m "turn $n"
     curl -sS -X POST "$BATON_URL/api/v1/handoffs/$BATON_HANDOFF/evidence" -H "Authorization: Bearer $BATON_TOKEN" \
         -H 'Content-Type: application/json' -d '{"check":"tests","verdict":"passed","detail":"all tests pass"}' >/dev/null
@@ -227,13 +227,18 @@ fn nothing_that_a_package_names_leads_out_of_the_workspace() {
         assert!(is_told, "{artifact:?}: {reasons:#?}\n{answers}");
         assert!(reasons.iter().all(|it| !it.contains("root:") && !it.contains('\u{1b}')));
     }
-    // A link is not followed, and a name that no file can have is not a failure of Baton.
+    // A link is not followed, and a name that no file can have is found too.
     let long = "x".repeat(5000);
     let package = json!({ "summary": "src/app.txt greets", "files_changed": ["src/link", long] });
     let workshop = checked_workshop("links", &package);
     let _served = workshop.serves();
     workshop.start("s1");
-    workshop.until_completed("s1");
+    workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
+    let inbox = workshop.ok(&["inbox"]);
+    for found in ["`src/link` is a link or behind one", "is longer than the name of a file can be"]
+    {
+        assert!(inbox.contains(found), "{found}: {inbox}");
+    }
     for handoff in workshop.handoffs("s1") {
         let shown = workshop.ok(&["handoff", "show", &handoff["number"].to_string()]);
         assert!(!shown.contains("root:"), "{shown}");
@@ -282,4 +287,48 @@ fn a_changed_check_is_not_run_before_it_is_trusted_again() {
     let _served = workshop.serves();
     workshop.until("s1", "the reviewer has it", |it| it["parkedOn"] != "checks");
     assert!(mark.exists(), "trusted, it is run");
+}
+
+/// A workshop whose check is this command, and whose project greets already.
+fn workshop_with_check(way: &str, run: &str) -> Workshop {
+    let workshop = checked_workshop(way, &claims());
+    workshop.write("src/app.txt", "hello\n");
+    let settings = std::fs::read_to_string(workshop.path().join(".baton/baton.toml")).unwrap();
+    let settings = settings.replace("run = [\"sh\", \"tools/check.sh\"]", &format!("run = {run}"));
+    workshop.write(".baton/baton.toml", &settings);
+    workshop.commit("Greet");
+    workshop.ok(&["trust", "--yes"]);
+    workshop
+}
+
+#[test]
+fn a_check_reads_the_work_of_the_agent_and_not_the_project() {
+    for run in [
+        r#"["grep", "-q", "hello", "src/app.txt"]"#,
+        r#"["sh", "-c", "grep -q hello src/app.txt"]"#,
+    ] {
+        let workshop = workshop_with_check("lies", run);
+        let _served = workshop.serves();
+        workshop.start("s1");
+        workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
+        let prompts = written(&workshop, "prompt");
+        assert!(prompts[1].contains("`tests` failed: exit code 1"), "{run}: {}", prompts[1]);
+
+        let workshop = workshop_with_check("learns", run);
+        let _served = workshop.serves();
+        workshop.start("s1");
+        workshop.until_completed("s1");
+        assert_eq!(written(&workshop, "status").len(), 3, "{run}: it learned from the check");
+    }
+}
+
+#[test]
+fn the_script_of_a_check_is_the_project_s_own_and_the_evidence_says_so() {
+    let workshop = checked_workshop("learns", &claims());
+    let _served = workshop.serves();
+    workshop.start("s1");
+    workshop.until_completed("s1");
+    let prompts = written(&workshop, "prompt");
+    let told = "(with the project's own tools/check.sh, as it was trusted)";
+    assert!(prompts[1].contains(told), "{}", prompts[1]);
 }

@@ -2,6 +2,9 @@
 //! hand on by a printed block. `cargo xtask test` runs these with `BATON_TEST_AGENTS=1`, which installs the
 //! programs; they are left out otherwise.
 
+mod do_work;
+mod gemini;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -39,6 +42,7 @@ impl RealAgents {
         let url = model.url();
         let (claude, codex) = (program("claude"), program("codex"));
         let (claude_acp, codex_acp) = (program("claude-agent-acp"), program("codex-acp"));
+        let gemini = program("gemini");
         let provider = format!(
             "model_providers.fake={{name='fake',base_url='{url}/v1',wire_api='responses',\
              env_key='FAKE_KEY',request_max_retries=0,stream_max_retries=0}}"
@@ -46,11 +50,14 @@ impl RealAgents {
         let settings = format!(
             "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"2s\"\n\
              [runner.env]\nANTHROPIC_BASE_URL = \"{url}\"\nDISABLE_AUTOUPDATER = \"1\"\n\
+             GOOGLE_GEMINI_BASE_URL = \"{url}\"\n\
              CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC = \"1\"\nCLAUDE_CODE_MAX_RETRIES = \"0\"\n\
              [executors.claude]\nkind = \"claude\"\nrun = [{claude:?}]\nenv = [\"ANTHROPIC_API_KEY\"]\n\
              timeout = \"60s\"\n\
              [executors.codex]\nkind = \"codex\"\nmodel = \"fake-1\"\nenv = [\"FAKE_KEY\"]\n\
              run = [{codex:?}, \"-c\", \"model_provider=fake\", \"-c\", {provider:?}]\ntimeout = \"60s\"\n\
+             [executors.gemini]\nkind = \"gemini\"\nmodel = \"gemini-2.5-flash\"\nrun = [{gemini:?}]\n\
+             env = [\"GEMINI_API_KEY\"]\ntimeout = \"60s\"\n\
              [executors.claude-acp]\nkind = \"acp\"\nrun = [{claude_acp:?}]\ntimeout = \"60s\"\n\
              env = [\"ANTHROPIC_API_KEY\"]\npermissions = \"edit\"\n\
              [executors.asking]\nkind = \"acp\"\nrun = [{claude_acp:?}]\ntimeout = \"60s\"\n\
@@ -62,16 +69,7 @@ impl RealAgents {
         workshop.write(".baton/baton.toml", &settings);
         workshop.commit("Use real agents");
         workshop.ok(&["trust", "--yes"]);
-        let home = tempfile::tempdir().unwrap();
-        let identity = "[user]\nname = agent\nemail = agent@localhost\n";
-        std::fs::write(home.path().join(".gitconfig"), identity).unwrap();
-        let config = format!(
-            "model = \"fake-1\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\n\
-             base_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n\
-             request_max_retries = 0\nstream_max_retries = 0\n"
-        );
-        std::fs::create_dir(home.path().join(".codex")).unwrap();
-        std::fs::write(home.path().join(".codex/config.toml"), config).unwrap();
+        let home = home_without_logins(&url);
         Self { workshop, model, home }
     }
 
@@ -81,11 +79,31 @@ impl RealAgents {
         Served::listening(command)
     }
 
-    /// A home without logins or settings of the user's.
     fn environment(&self, command: &mut Command) {
         command.env("HOME", self.home.path());
         command.env("ANTHROPIC_API_KEY", "key-of-anthropic").env("FAKE_KEY", "key-of-openai");
+        command.env("GEMINI_API_KEY", "key-of-google");
     }
+}
+
+/// A home without logins or settings of the user's, in which the programs ask this model.
+fn home_without_logins(url: &str) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = home.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(".gitconfig", "[user]\nname = agent\nemail = agent@localhost\n");
+    let provider = format!(
+        "model = \"fake-1\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\n\
+         base_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n\
+         request_max_retries = 0\nstream_max_retries = 0\n"
+    );
+    write(".codex/config.toml", &provider);
+    // With an address of its own Gemini CLI asks how to log in, even with a key.
+    write(".gemini/settings.json", r#"{"security":{"auth":{"selectedType":"gemini-api-key"}}}"#);
+    home
 }
 
 /// Which agent a conversation is with.
@@ -95,7 +113,7 @@ fn agent(conversation: &ScriptedConversation) -> &str {
 }
 
 /// The block with which an agent of the story pipeline hands on.
-fn block(agent: &str) -> String {
+fn block(story: &str, agent: &str) -> String {
     let discoveries = json!({"learnings": ["The greeting is read at start"],
         "gotchas": ["No newline, no greeting"], "decisions": ["One file instead of a table"]});
     let (to, payload) = match agent {
@@ -128,32 +146,48 @@ fn block(agent: &str) -> String {
         ),
         other => panic!("no such agent: {other}"),
     };
-    let request = json!({"action": "create", "storyId": "s1", "fromAgent": agent, "toAgent": to,
+    let request = json!({"action": "create", "storyId": story, "fromAgent": agent, "toAgent": to,
         "payload": payload});
     format!("I am done, and hand on.\n\n```json\n{request}\n```\n")
 }
 
-/// The implementer writes a file and commits it; all hand on by a block.
+/// Whose program a conversation is with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ModelUser {
+    Claude,
+    Codex,
+    Gemini,
+}
+
+impl ModelUser {
+    fn of(conversation: &ScriptedConversation) -> Self {
+        match conversation.key.as_str() {
+            it if it.contains("anthropic") => Self::Claude,
+            it if it.contains("google") => Self::Gemini,
+            _ => Self::Codex,
+        }
+    }
+}
+
+/// The implementer writes a file, and commits it if it can; all hand on by a block.
 fn works(conversation: &ScriptedConversation) -> ModelStep {
+    works_on("s1", conversation)
+}
+
+fn works_on(story: &str, conversation: &ScriptedConversation) -> ModelStep {
     let agent = agent(conversation);
-    let is_claude = conversation.key.contains("anthropic");
-    let run = |line: &str| match is_claude {
-        true => ModelStep::Tool {
-            name: "Bash".to_owned(),
-            input: json!({"command": line, "description": "Do the work"}),
-        },
-        false => ModelStep::Tool { name: "exec_command".to_owned(), input: json!({"cmd": line}) },
-    };
-    let commit = "git commit -q -m \"Add the greeting\"";
-    match (agent, conversation.n_results, is_claude) {
-        ("implementer", 0, true) => ModelStep::Tool {
-            name: "Write".to_owned(),
-            input: json!({"file_path": "src/app.txt", "content": "hello\n"}),
-        },
-        ("implementer", 1, true) => run("git add -A"),
-        ("implementer", 2, true) => run(commit),
-        ("implementer", 0, false) => run("mkdir -p src && echo hello > src/app.txt"),
-        _ => ModelStep::Text(block(agent)),
+    let tool = |name: &str, input| ModelStep::Tool { name: name.to_owned(), input };
+    let run = |line: &str| tool("Bash", json!({"command": line, "description": "Do the work"}));
+    let file = json!({"file_path": "src/app.txt", "content": "hello\n"});
+    match (agent, conversation.n_results, ModelUser::of(conversation)) {
+        ("implementer", 0, ModelUser::Claude) => tool("Write", file),
+        ("implementer", 1, ModelUser::Claude) => run("git add -A"),
+        ("implementer", 2, ModelUser::Claude) => run("git commit -q -m \"Add the greeting\""),
+        ("implementer", 0, ModelUser::Gemini) => tool("write_file", file),
+        ("implementer", 0, ModelUser::Codex) => {
+            tool("exec_command", json!({"cmd": "mkdir -p src && echo hello > src/app.txt"}))
+        }
+        _ => ModelStep::Text(block(story, agent)),
     }
 }
 
@@ -167,7 +201,7 @@ fn check_completed(agents: &RealAgents) -> Vec<Value> {
     let workshop = &agents.workshop;
     workshop.until_completed("s1");
     let log = workshop.git(&["log", "--format=%s", "feat/story-s1"]);
-    // Codex cannot commit in its sandbox: Baton does it for it.
+    // Codex and Gemini CLI cannot commit: Baton does it for them.
     let is_own =
         |it: &&str| ["Add the greeting", "Work of implementer on s1 (HO-002)"].contains(it);
     let n_commits = log.lines().filter(is_own).count();
@@ -177,7 +211,7 @@ fn check_completed(agents: &RealAgents) -> Vec<Value> {
     let results: Vec<&str> = seen.iter().map(|it| it.last_result.as_str()).collect();
     assert_eq!(n_commits, 1, "{log}\n{results:#?}");
     let data = workshop.path().join(".baton/data");
-    for key in ["key-of-anthropic", "key-of-openai"] {
+    for key in ["key-of-anthropic", "key-of-openai", "key-of-google"] {
         let found = Command::new("grep").args(["-rl", key]).arg(&data).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{key} is stored");
     }
@@ -206,9 +240,9 @@ fn codex_completes_a_pipeline() {
 
 #[test]
 fn at_a_rate_limit_the_next_program_goes_on_with_the_same_package() {
-    let script = |it: &ScriptedConversation| match it.key.contains("anthropic") {
-        true => ModelStep::RateLimited { resets_at: 1_900_000_000 },
-        false => works(it),
+    let script = |it: &ScriptedConversation| match ModelUser::of(it) {
+        ModelUser::Claude => ModelStep::RateLimited { resets_at: 1_900_000_000 },
+        ModelUser::Codex | ModelUser::Gemini => works(it),
     };
     let agents = RealAgents::new("[agents.\"*\"]\nexecutors = [\"claude\", \"codex\"]\n", script);
     let served = agents.serves();
@@ -296,7 +330,7 @@ fn a_person_denies_a_command_and_allows_an_edit_of_a_real_agent() {
             ("implementer", 1) => {
                 tool("Write", json!({"file_path": "src/app.txt", "content": "hello\n"}))
             }
-            _ => ModelStep::Text(block(agent(it))),
+            _ => ModelStep::Text(block("s1", agent(it))),
         }
     };
     let agents = "[agents.implementer]\nexecutors = [\"asking\"]\n\

@@ -121,3 +121,40 @@ fn a_set_up_script_that_is_another_one_on_the_story_s_branch_is_not_started() {
     let tree = workshop.ok(&["workspace", "path", "s1"]);
     assert!(!std::path::Path::new(tree.trim()).join("evil").exists());
 }
+
+#[test]
+fn a_command_that_cannot_be_followed_is_trusted_with_all_that_git_tracks() {
+    let workshop = Workshop::new("curl", "");
+    let settings = std::fs::read_to_string(workshop.path().join(".baton/baton.toml")).unwrap();
+    let line = r#"["sh", "-c", "cd tools && sh ./agent.sh curl"]"#;
+    let settings = settings.replace(r#"["sh", "tools/agent.sh", "curl"]"#, line);
+    workshop.write(".baton/baton.toml", &settings);
+    workshop.commit("Go another way");
+    let shown = workshop.ok(&["trust", "--yes"]);
+    assert!(shown.contains("cannot be followed: it may start anything"), "{shown}");
+    let is_trusted = || workshop.json(&["runner", "status"])["isTrusted"] == true;
+    assert!(is_trusted());
+    workshop.write("notes.txt", "of my own\n");
+    assert!(is_trusted(), "git does not track it");
+
+    let agent = std::fs::read_to_string(workshop.path().join("tools/agent.sh")).unwrap();
+    workshop.write("tools/agent.sh", "touch evil\n");
+    workshop.git(&["commit", "-q", "-a", "-m", "Do something else"]);
+    assert!(!is_trusted(), "what it starts has changed");
+    workshop.start("s1");
+    for command in ["status", "inbox", "doctor"] {
+        let said = workshop.command(&[command]).output().unwrap();
+        let said = [said.stdout, said.stderr].map(|it| String::from_utf8(it).unwrap()).concat();
+        assert!(said.contains("agents are not started"), "{command}: {said}");
+        assert!(said.contains("`baton trust`"), "{command}: {said}");
+    }
+    let served = workshop.serves();
+    let page = served.curl(&[], "/").body.to_string();
+    assert!(page.contains("agents are not started"), "{page}");
+    drop(served);
+    assert!(!workshop.path().join("tools/evil").exists());
+    workshop.write("tools/agent.sh", &agent);
+    assert!(is_trusted(), "it is as it was");
+    workshop.write("README.md", "Another greeting.\n");
+    assert!(!is_trusted(), "it might start that too");
+}

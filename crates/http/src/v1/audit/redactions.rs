@@ -34,6 +34,7 @@ pub(in crate::v1) async fn redact(
     Named(name): Named,
     write: WriteRequest<RedactionRequest>,
 ) -> Result<ApiResponse<RedactionResult>, ApiProblem> {
+    write.caller.check_no_attempt("redact")?;
     let run = find_run(&app, &name).await?;
     let reason = FreeText::parse(&write.asked.reason)?;
     let wanted = wanted(&app, &run, &name, &write.asked).await?;

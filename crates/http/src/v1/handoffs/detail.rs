@@ -2,21 +2,21 @@
 //! its holder and lease, its checks, and the commands that it allows now.
 
 use baton_api::{
-    Allowed, AnsweredGate, AnsweredTag, ApprovalDocument, EvidenceDocument, GateDocument,
-    HandoffDetail, HandoffExtras, OpenGate, OpenTag, Question,
+    Allowed, AnsweredGate, AnsweredTag, ApprovalDocument, DelegatedVote, EvidenceDocument,
+    GateDocument, HandoffDetail, HandoffExtras, OpenGate, OpenTag, Question,
 };
 use baton_core::claims;
 use baton_core::evidence::Verdict;
-use baton_core::gate::Gate;
+use baton_core::gate::{Answer, Gate};
 use baton_core::names::CheckName;
 use baton_core::run::Handoff as OpenHandoff;
 use baton_engine::{Can, EngineError, Texts, stored};
 use baton_store::{HandoffRow, RunRow};
-use baton_views::{GivenApproval, ObservedEvidence, PersonsAnswer, QuestionAndAnswer};
+use baton_views::{GivenApproval, ObservedEvidence, PassedVote, PersonsAnswer, QuestionAndAnswer};
 
 use super::document::with_package;
 use crate::scope::RequestScope;
-use crate::v1::approvals::{ShownGate, is_authenticated, shown_gate};
+use crate::v1::approvals::{ShownGate, is_authenticated, names_of, shown_gate};
 use crate::v1::status::answer_command;
 
 pub(in crate::v1) async fn handoff_detail(
@@ -54,6 +54,11 @@ pub(in crate::v1) async fn handoff_detail(
         can: views.can(row).await?.into_iter().map(allowed).collect(),
     };
     let mut handoff = with_package(row, &texts);
+    let gates = views.gate_record(row.run).await?;
+    handoff.row.approved_by = names_of(&gates.approved_by(row));
+    // How a gate ended is what the person said, and a reject is no success.
+    let is_reject = gates.answer_to(row.no).is_some_and(|it| it.answer == Answer::Reject);
+    handoff.row.outcome = handoff.row.outcome.filter(|_| !is_reject);
     for (name, agent) in [("fromName", &row.from.agent), ("toName", &row.to.agent)] {
         if cast.is_damaged(agent, row.no) {
             handoff.row.damaged.push(name.to_owned());
@@ -113,10 +118,10 @@ async fn open_gate(
 }
 
 fn answered(it: PersonsAnswer) -> GateDocument {
-    let PersonsAnswer { answer, by, comment, at, approvals } = it;
+    let PersonsAnswer { answer, by, comment, at, approvals, passed_on } = it;
     let approval = |it: GivenApproval| ApprovalDocument {
         by: it.by.to_string(),
-        on_behalf_of: None,
+        on_behalf_of: it.on_behalf_of.first().map(ToString::to_string),
         at: it.at,
         comment: it.comment,
         authenticated: is_authenticated(it.identity),
@@ -129,7 +134,13 @@ fn answered(it: PersonsAnswer) -> GateDocument {
         comment,
         at,
         approvals: approvals.into_iter().map(approval).collect(),
+        delegated: passed_on.into_iter().map(passed).collect(),
     })
+}
+
+fn passed(it: PassedVote) -> DelegatedVote {
+    let (by, to) = (it.by.to_string(), it.to.to_string());
+    DelegatedVote { by, to, at: it.at, comment: it.comment }
 }
 
 fn exchange(it: QuestionAndAnswer) -> Question {

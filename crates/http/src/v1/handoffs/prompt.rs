@@ -104,7 +104,7 @@ async fn record_prompt(
     which: &HandoffRef,
     prompt: &Prompt,
 ) -> Result<(), ApiProblem> {
-    let Some(agent) = app.caller().attempt_agent().cloned() else { return Ok(()) };
+    let Some(agent) = app.caller().agent() else { return Ok(()) };
     if prompt.documents.is_empty() {
         return Ok(());
     }

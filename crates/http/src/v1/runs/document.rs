@@ -43,7 +43,7 @@ fn passed_gate(it: PassedGate) -> PassedGateDocument {
         from_step: it.gate.from.as_step().map(ToString::to_string),
         to_step: it.gate.to.as_step().map(ToString::to_string),
         how: it.how.name().to_owned(),
-        by: it.by.to_string(),
+        by: it.by.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         at: it.at,
     }
 }

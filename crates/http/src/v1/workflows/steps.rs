@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use baton_api::{StepProgress, StepStatus};
-use baton_core::event::{Event, RunEvent, StepEvent};
+use baton_core::event::{Event, HandoffEvent, RunEvent, StepEvent};
 use baton_core::names::{AgentId, StepId};
 use baton_core::outcome::Outcome;
-use baton_core::run::Run;
+use baton_core::run::{HandoffNo, Run};
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::EngineError;
 use baton_store::{EventFilter, Position, RunRow};
@@ -45,7 +45,11 @@ pub(super) async fn step_statuses(
             name: step_title(workflow, &place).unwrap_or_default(),
             status,
             completed_at: last.filter(|it| is_over && it.is_done).map(|it| it.at),
-            agent_name: agent.map(|it| cast.today(it).label()),
+            // Of work that is over, as the agent was called then.
+            agent_name: agent.map(|it| match last.filter(|_| is_over) {
+                Some(last) => cast.at(it, last.no).label(),
+                None => cast.today(it).label(),
+            }),
         }
     });
     Ok(status.collect())
@@ -56,6 +60,8 @@ struct LastMove {
     is_done: bool,
     at: Timestamp,
     agent: Option<AgentId>,
+    /// The newest handoff then.
+    no: HandoffNo,
 }
 
 async fn last_moves(
@@ -65,7 +71,10 @@ async fn last_moves(
     let filter = EventFilter { after: Position::START, run: Some(row.run.id), limit: 0 };
     let events = app.read().events(&filter).await?;
     let mut last: HashMap<StepId, LastMove> = HashMap::new();
-    let is_about = |name: &str| name.starts_with("step.") || name == "run.adopted";
+    let mut no = HandoffNo(0);
+    let is_about = |name: &str| {
+        name.starts_with("step.") || name == "run.adopted" || name == "handoff.created"
+    };
     for stored in events.iter().filter(|it| is_about(&it.name)) {
         let Ok(event) = event::decode(&stored.body) else { continue };
         let at = stored.at;
@@ -77,16 +86,18 @@ async fn last_moves(
                 | Outcome::NeedsClarification
                 | Outcome::Unknown => false,
             };
-            last.insert(step, LastMove { is_done, at, agent: Some(agent) });
+            last.insert(step, LastMove { is_done, at, agent: Some(agent), no });
+        } else if let Event::Handoff(HandoffEvent::Created(created)) = event {
+            no = created.handoff;
         } else if let Event::Step(StepEvent::Skipped { step, .. }) = event {
             let agent = last.get(&step).and_then(|it| it.agent.clone());
-            last.insert(step, LastMove { is_done: true, at, agent });
+            last.insert(step, LastMove { is_done: true, at, agent, no });
         } else if let Event::Step(StepEvent::Started { step, agent }) = event {
-            last.insert(step, LastMove { is_done: false, at, agent: Some(agent) });
+            last.insert(step, LastMove { is_done: false, at, agent: Some(agent), no });
         } else if let Event::Run(RunEvent::Adopted { by }) = event
             && let Place::Step(step) = by.place
         {
-            last.insert(step, LastMove { is_done: true, at, agent: Some(by.agent) });
+            last.insert(step, LastMove { is_done: true, at, agent: Some(by.agent), no });
         }
     }
     Ok(last)

@@ -137,6 +137,7 @@ fn ways() -> Vec<Refusal> {
             choices: vec![agent("implementer"), agent("helper")],
         },
         Refusal::WrongPhase {
+            field: "handoff.next_phase",
             phase: text("testing"),
             why: text("`frontend-developer` comes next at `implementation`"),
         },
@@ -243,7 +244,7 @@ fn shared() -> Vec<Refusal> {
         Refusal::AskCycle {
             by: by.clone(),
             to: to.clone(),
-            path: text("developer` waits for `architect"),
+            path: text("`developer` waits for `architect`"),
         },
         Refusal::TooManyAsks { n: 50 },
         Refusal::NoOpenAsk { ask: 3, n: 3 },

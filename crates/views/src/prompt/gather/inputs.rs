@@ -104,7 +104,7 @@ impl PromptInputs {
         let of_rows = self.rows.iter().flat_map(|it| [Some(it.reason), it.ended_reason]);
         let packages =
             [self.package_row(), self.given_row(), self.own_last_row(), self.sender_input_row()];
-        let packages = packages.into_iter().flatten();
+        let packages = packages.into_iter().flatten().chain(self.clarified_row());
         let joined = self.joined_rows().into_iter().map(|(it, _)| it).chain(self.forked_row());
         let packages = packages.chain(self.brought_rows()).chain(joined).map(|it| it.package);
         let failed = self.failed_package().map(|(_, _, package)| package);
@@ -155,7 +155,7 @@ impl PromptInputs {
     }
 
     /// The person's gate that the work passed to get here.
-    fn gate_before(&self) -> Option<&HandoffRow> {
+    pub(super) fn gate_before(&self) -> Option<&HandoffRow> {
         let first = self.attempts().last().and_then(|it| self.find(*it))?;
         self.find(first.follows?).filter(|it| it.to.place == Place::Human)
     }
@@ -242,6 +242,7 @@ impl PromptInputs {
             approved_by: row.approved_by.clone(),
             rejects_to: self.rejects_to(),
             asks: if may_ask { asked.agent.clone() } else { AgentId::human() },
+            detour: self.detour(),
         }
     }
 
@@ -252,6 +253,10 @@ impl PromptInputs {
     }
 
     fn rejects_to(&self) -> Option<AgentId> {
+        // What a resolver cannot resolve is put before a person.
+        if self.open.detour.is_some() {
+            return Some(AgentId::human());
+        }
         let sender = || self.open.reject_to.as_ref().unwrap_or(&self.open.from).agent.clone();
         // A result that a step requested itself may always go back to the agent that produced it.
         if self.caller.is_some() {
@@ -395,14 +400,14 @@ impl PromptInputs {
                 by: by.clone(),
                 answer: answer.clone(),
                 cause: self.cause_of(row.no),
-                question: is_own(row).then(|| self.words(row.reason)),
+                question: self.question_to_person(row, is_own(row)),
                 comment: comment.map(|it| self.words(it)),
             })
         };
         self.events.iter().filter_map(said).collect()
     }
 
-    fn cause_of(&self, gate: HandoffNo) -> Option<GateCause> {
+    pub(super) fn cause_of(&self, gate: HandoffNo) -> Option<GateCause> {
         self.events.iter().find_map(|event| {
             let Event::Gate(GateEvent::Opened { handoff, gate: opened }) = event else {
                 return None;

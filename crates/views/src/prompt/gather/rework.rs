@@ -50,7 +50,8 @@ impl PromptInputs {
 
     /// Whether the work comes back to be done again: rejected, or sent along a back edge.
     pub(super) fn is_rework(&self) -> bool {
-        self.is_rejected() || self.may_send_back(&self.row.from.place, &self.row.to.place)
+        self.is_rejected() && !self.is_resumed()
+            || self.may_send_back(&self.row.from.place, &self.row.to.place)
     }
 
     /// Whether the workflow has a back edge between two steps.
