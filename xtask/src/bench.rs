@@ -1,8 +1,9 @@
-//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile|people|runner|do]`: measures, built
+//! `cargo xtask bench [engine|http|postgres|events|formats|leases|growth|hostile|people|runner|do]`: measures, built
 //! as a released binary is. `baton-load` knows what can be measured and with which options.
 //! `--against DIR` compares with another checkout: see [`pairs`].
 
 mod pairs;
+mod queue;
 
 use anyhow::Result;
 
@@ -19,11 +20,19 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     if let Some(comparison) = comparison {
         return comparison.run(&args);
     }
-    if matches!(args.first(), Some(&("growth" | "runner" | "do"))) {
+    if matches!(args.first(), Some(&("growth" | "runner" | "do" | "postgres"))) {
         // They measure the program itself.
         cargo::run(&["build", "--profile", "dist", "--package", "baton-cli"], &[])?;
     }
     cargo::run(&BUILD, &[])?;
+    let queue = match args.first() {
+        Some(&"postgres") => queue::installed(),
+        Some(_) | None => None,
+    };
+    let args: Vec<&str> = match &queue {
+        Some(folder) => args.into_iter().chain(["--queue", folder]).collect(),
+        None => args,
+    };
     // `do` measures Claude Code too, where the tests have installed it.
     let programs = agents::folder().display().to_string();
     cargo::run(&[&RUN[..], &args].concat(), &[("BATON_AGENT_PROGRAMS", &programs)])

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
+use crate::debian;
+
 const NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// Longer than anything takes that is going to happen at all.
 const LONG: Duration = Duration::from_secs(30);
@@ -39,16 +41,7 @@ pub(crate) fn ensure_installed() -> Result<()> {
     if installed().is_some() || std::env::var_os("CI").is_none() {
         return Ok(());
     }
-    for args in [&["update"][..], &["install", "--yes", "--no-install-recommends", "chromium"]] {
-        let status = Command::new("apt-get")
-            .args(args)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdout(Stdio::null())
-            .status()
-            .context("there is no Chromium and no `apt-get`; install `chromium`")?;
-        ensure!(status.success(), "`apt-get {}` ended with {status}", args.join(" "));
-    }
-    Ok(())
+    debian::install(&["chromium"])
 }
 
 impl Browser {

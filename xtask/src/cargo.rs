@@ -46,21 +46,22 @@ pub(crate) fn output_in(dir: &Path, args: &[&str]) -> Result<String> {
 }
 
 /// Runs cargo like [`run`], and returns what it printed on stderr.
-pub(crate) fn run_and_read(args: &[&str]) -> Result<String> {
-    let (status, output) = read(args)?;
+pub(crate) fn run_and_read(args: &[&str], env: &[(&str, &str)]) -> Result<String> {
+    let (status, output) = read(args, env)?;
     ensure!(status.success(), "`cargo {}` ended with {status}", args.join(" "));
     Ok(output)
 }
 
 /// As [`run_and_read`], however cargo ended.
 pub(crate) fn run_and_read_any(args: &[&str]) -> Result<String> {
-    read(args).map(|(_, output)| output)
+    read(args, &[]).map(|(_, output)| output)
 }
 
-fn read(args: &[&str]) -> Result<(ExitStatus, String)> {
+fn read(args: &[&str], env: &[(&str, &str)]) -> Result<(ExitStatus, String)> {
     let color = if std::io::stderr().is_terminal() { "always" } else { "never" };
     let mut child = cargo(args)
         .env("CARGO_TERM_COLOR", color)
+        .envs(env.iter().copied())
         .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("`cargo {}` could not be started", args.join(" ")))?;

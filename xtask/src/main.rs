@@ -9,11 +9,13 @@ mod bench;
 mod browser;
 mod cargo;
 mod crash;
+mod debian;
 mod fuzz;
 mod git;
 mod lines;
 mod mutants;
 mod page;
+mod postgres;
 mod seeds;
 mod test;
 mod tidy;
@@ -27,11 +29,13 @@ usage: cargo xtask <command>
   test               check everything: format, lints, tests, the API, documentation, dependencies
   api                check only the API: its description, generated clients, and the server against it
   page               check only the page, in headless Chromium
+  test-postgres      run the suites of engine, HTTP and runner on PostgreSQL too
   tidy               check only the rules of the repository that the compiler cannot see
-  bench [WHAT]       measure `engine` (default), `http`, `events`, `formats`, `leases` or `runner`
+  bench [WHAT]       measure `engine` (default), `http`, `postgres`, `events`, `formats`, `leases` or `runner`
   bench [WHAT] --against DIR  the same in turn with another checkout, and the ratios (--pairs N)
   crash [N]          kill Baton N times in the middle of its work (default 1000)
   crash --damage [N] kill it, and damage what it left in N ways
+  crash --nodes [SECONDS]  three nodes on one PostgreSQL while everything fails (default 120)
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
   lines [--at COMMIT] count the lines of the product, without tests, now or at a commit
   mutants [FILE]     change the rules in core/src/decide one place at a time, and run the tests on each (--shard K/N)
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
         ["test"] => return test::run(),
+        ["test-postgres"] => test::on_postgres(),
         ["tidy"] => tidy::run(),
         ["api"] => api::check().map(drop),
         ["page"] => page::check().map(|measured| eprintln!("{measured}")),

@@ -34,6 +34,7 @@ pub(crate) fn check() -> Result<String> {
     for (width, by) in [(1280, "mouse"), (390, "keyboard")] {
         lags.push(answer_a_gate(&project, &mut browser, width, by)?);
     }
+    show_an_added_story(&project, &mut browser)?;
     permission::check(&mut browser)?;
     ensure!(browser.complaints.is_empty(), "the browser complained: {:?}", browser.complaints);
     let lag = lags.into_iter().fold(0.0, f64::max);
@@ -102,6 +103,14 @@ fn answer_a_gate(project: &Project, browser: &mut Browser, width: u32, by: &str)
     let headline = browser.value("document.getElementById('headline').textContent")?;
     ensure!(headline == "No run is open", "after the end it says {headline}");
     Ok(lag)
+}
+
+/// Adding a story is no event: the page finds it all the same, without a reload.
+fn show_an_added_story(project: &Project, browser: &mut Browser) -> Result<()> {
+    browser.open(&project.url, 1280)?;
+    browser.wait_for("document.getElementById('link')?.textContent === 'live'")?;
+    project.baton(&["story", "add", "added-meanwhile"])?;
+    browser.wait_for("document.body.textContent.includes('added-meanwhile')")
 }
 
 /// A project with a server; both are gone with it.

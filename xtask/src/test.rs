@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use crate::cargo::{self, Tool};
-use crate::git;
+use crate::{git, postgres};
 
 /// In the order they run; the first that fails is the last. A new check is one more line.
 const STAGES: &[Stage] = &[
@@ -43,6 +43,7 @@ fn tools() -> Result<Passed> {
     crate::api::ensure_installed()?;
     crate::browser::ensure_installed()?;
     crate::agents::ensure_installed()?;
+    crate::postgres::ensure_installed()?;
     Ok(None)
 }
 
@@ -60,9 +61,20 @@ fn tidy() -> Result<Passed> {
 
 fn tests() -> Result<Passed> {
     let args = ["nextest", "run", "--workspace", "--profile", "ci"];
-    let output = cargo::run_and_read(&args)?;
+    let cluster = postgres::start()?;
+    let (name, url) = postgres::variable(&cluster);
+    let output = cargo::run_and_read(&args, &[(name, &url)])?;
     let count = test_count(&output).context("nextest printed no count of the tests")?;
     Ok(Some(count))
+}
+
+/// `cargo xtask test-postgres`: the suites that do not say themselves which backend they run on, once
+/// more, on the other one.
+pub(crate) fn on_postgres() -> Result<()> {
+    let cluster = postgres::start()?;
+    let (name, url) = postgres::variable(&cluster);
+    let args = ["nextest", "run", "--workspace", "--profile", "postgres"];
+    cargo::run(&args, &[(name, &url), ("BATON_TEST_BACKEND", "postgres")])
 }
 
 /// `1365 tests, 0 skipped`, from the summary of nextest.

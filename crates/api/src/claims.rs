@@ -13,9 +13,14 @@ use crate::usage::BudgetDocument;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({"agents": ["analyst", "reviewer"], "leaseSeconds": 20, "waitSeconds": 20}))]
 pub struct ClaimRequest {
-    /// The agents that the runner can start, at least one.
-    #[schema(min_items = 1, max_items = 200)]
+    /// The agents that the runner can start; all that have one of `capabilities` where there are none here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 200)]
     pub agents: Vec<String>,
+    /// Of these agents, only those whose files list one of these capabilities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 50)]
+    pub capabilities: Vec<String>,
     /// The lease: the runner promises a heartbeat at least this often; if omitted, 20.
     #[schema(minimum = 1, maximum = 3600)]
     pub lease_seconds: Option<u32>,

@@ -247,3 +247,20 @@ pub struct HeldToken {
     pub handoff: String,
     pub fence: u32,
 }
+
+/// A command on a handoff that a client may send without a handoff's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyedCommand {
+    Accept,
+    Complete,
+}
+
+impl KeyedCommand {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Complete => "complete",
+        }
+    }
+}

@@ -245,6 +245,13 @@ pub struct EvidenceDocument {
     /// the project has a command for the check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_observed: bool,
+    /// The caller who posted it; omitted if Baton's own runner ran the check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// It was posted, but only a runner decides this check: the project has a command for it. It opens
+    /// no gate and stops no work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_claim: bool,
     /// Of a check that a runner ran: null if it was ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -275,6 +282,8 @@ impl From<&baton_core::evidence::Evidence> for EvidenceDocument {
             verdict: it.verdict.name().to_owned(),
             detail: None,
             is_observed: it.is_observed,
+            by: None,
+            is_claim: false,
             exit_code: None,
             millis: None,
             commit: None,

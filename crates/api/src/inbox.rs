@@ -44,6 +44,9 @@ pub struct InboxItemDocument {
     /// The checks that have to pass at an automatic gate.
     pub checks: Vec<String>,
     pub evidence: Vec<EvidenceDocument>,
+    /// Where the package claims that something passed, and no check of Baton's has confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<String>,
     /// The approvals of a gate that needs those of several people, or of another than the author;
     /// omitted at others.
     #[serde(default, skip_serializing_if = "Option::is_none")]

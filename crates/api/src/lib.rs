@@ -18,6 +18,7 @@ mod decisions;
 mod definitions;
 mod error_pages;
 mod events;
+mod files;
 mod flat;
 mod handoff_commands;
 mod handoffs;
@@ -66,9 +67,11 @@ pub use crate::definitions::{
 };
 pub use crate::error_pages::{ERROR_PAGES, error_page};
 pub use crate::events::EventDocument;
+pub use crate::files::{FileDocument, FileNotice};
 pub use crate::handoff_commands::{
     Acceptance, Cancellation, CheckResult, Clarification, Completion, Delegation, Escalation,
-    GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, Rejection, Returned,
+    GivenBack, Heartbeat, HeldToken, KeyedCommand, LeaseUntil, NewHandoff, QuestionAnswer,
+    Rejection, Returned,
 };
 pub use crate::handoffs::{
     Allowed, AnsweredGate, AnsweredTag, DelegatedVote, EvidenceDocument, GateDocument,
@@ -96,15 +99,15 @@ pub use crate::runs::{
     RunDefinition, RunDetail, RunDocument, StartRequest, Why,
 };
 pub use crate::shared_context::{NewContext, SharedDocument};
-pub use crate::status::{ProjectStatus, ToDo};
+pub use crate::status::{LogDelayDocument, NodeDocument, ProjectStatus, ToDo};
 pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
 pub use crate::usage::{
     AgentUsageDocument, AttemptUsageDocument, BudgetDocument, RunUsage, UsageDocument, UsageReport,
 };
 pub use crate::word::{
-    AnswerWord, BatonWord, FaceWord, GateKindWord, KindWord, ModeWord, OrderWord, OutcomeWord,
-    ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord, WayWord, Word,
-    WordSet,
+    AnswerWord, BatonWord, FaceWord, FileKindWord, GateKindWord, KindWord, ModeWord, OrderWord,
+    OutcomeWord, ProfileWord, RerouteCauseWord, StateWord, StatusWord, VerdictWord, WaitWord,
+    WayWord, Word, WordSet,
 };
 pub use crate::workflows::{
     AgentHandoff, NumberedPage, StepProgress, StepStatus, WorkflowProgress, WorkflowStatus,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// Which texts of a run to drop, and why. Either `handoff`, or `texts`, or both.
+/// Which texts of a run to drop, and why. One of `handoff`, `texts` and `files`, or several.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({"handoff": "HO-002", "parts": ["reason"], "reason": "it names a customer"}))]
@@ -21,6 +21,10 @@ pub struct RedactionRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub texts: Vec<String>,
+    /// Files of the run by the SHA-256 of their bytes: the bytes, and what is known of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100)]
+    pub files: Vec<String>,
     /// Why: it is recorded, so it must not repeat what is dropped.
     #[schema(min_length = 1, max_length = 10_000)]
     pub reason: String,

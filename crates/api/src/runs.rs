@@ -156,6 +156,9 @@ pub struct StartRequest {
     /// Creates the story if there is none of that key; otherwise an unknown key is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub new_story: bool,
+    /// Starts it although stories that it depends on are not finished; otherwise that is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anyway: bool,
     /// If omitted, that of the story's newest run if that was cancelled, else the project's default
     /// workflow.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]

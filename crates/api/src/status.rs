@@ -1,5 +1,6 @@
 //! The status of the project on one screen.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -10,6 +11,9 @@ use crate::runs::RunDocument;
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectStatus {
+    /// What the server calls its project: the name of its folder. Omitted where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// The open and the paused runs, oldest first, at most 100; `/api/v1/runs` lists all.
     pub runs: Vec<RunDocument>,
     /// Whether there are more runs.
@@ -18,6 +22,39 @@ pub struct ProjectStatus {
     pub waits_for_you: Vec<ToDo>,
     /// How many stories have never had a run.
     pub stories_waiting: u64,
+    /// The servers that work on the same database, by the time of their start; omitted where there is
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeDocument>,
+    /// Set while events come late to those who follow the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_delay: Option<LogDelayDocument>,
+}
+
+/// A server on a database that several may use.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeDocument {
+    pub id: Uuid,
+    /// What its machine is called.
+    pub name: String,
+    /// Where it listens, as it says itself.
+    pub url: String,
+    pub version: String,
+    pub started_at: Timestamp,
+    /// When it was last heard of.
+    pub seen_at: Timestamp,
+    /// False if it has not been heard of for a while.
+    pub is_alive: bool,
+}
+
+/// Why events come late.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct LogDelayDocument {
+    pub seconds: f64,
+    /// The process in the database whose transaction is open; null if unknown.
+    pub pid: Option<i32>,
+    pub message: String,
 }
 
 /// An action that a run needs from a person.

@@ -13,6 +13,7 @@ use baton_core::gate::{AnswerKind, GateKind};
 use baton_core::order::Order;
 use baton_core::outcome::Outcome;
 use baton_core::run::{BatonPlace, HandoffState, Kind, RunStatus, Wait};
+use baton_core::sent_file::SentFileKind;
 use baton_core::workflow::Mode;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -67,6 +68,8 @@ words! {
     WayWord = Way: "Way", "What kind of handoff the sender wants to make.";
     ProfileWord = Profile: "Profile", "How strictly a package is checked against its contract.";
     VerdictWord = Verdict: "Verdict", "The result of a check.";
+    FileKindWord = SentFileKind: "SentFileKind",
+        "What a file is: what was printed or changed, or what the package names.";
     AnswerWord = AnswerKind: "PersonsAnswer",
         "The answers that a person may give. An item's choices list those that it takes.";
     FaceWord = AgentInterface: "Face", "The interface through which the agent uses Baton.";

@@ -21,7 +21,8 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::ask::Ask;
 pub(crate) use self::events::{Events, ReceivedEvent};
 pub(crate) use self::network::RemoteServer;
-pub(crate) use self::place::{DataHolder, holder, lock, note};
+use self::place::is_of_other;
+pub(crate) use self::place::{DataHolder, holder, lock, node_of, note, server_of};
 pub(crate) use self::reply::{ApiReply, Listed};
 use crate::args::{Cli, ProfileArg};
 use crate::data::Data;
@@ -57,6 +58,17 @@ pub(crate) fn warn_not_ready(why: &str) {
     show::note(&format!("{} {}", show::warn("warning:"), show::visible(why)));
 }
 
+fn warn_other_project(server: &RemoteServer, project: &Project) {
+    show::note(&format!(
+        "{} the server {}, {}, has the data of another project than `{}`, which has data of its own; leave \
+         the server out to work on that",
+        show::warn("warning:"),
+        server.url,
+        server.source(),
+        show::visible(&project.root.display().to_string())
+    ));
+}
+
 impl Api {
     /// The server that the user names, else the one that has the project's data, else none.
     pub(crate) async fn open(cli: &Cli) -> Result<Self, Failure> {
@@ -68,12 +80,23 @@ impl Api {
                 Err(Failure::NotFound(_)) if cli.project.is_none() => None,
                 Err(failure) => return Err(failure),
             };
+            if let Some(project) = &project
+                && token().is_none()
+                && is_of_other(&server, project).await
+            {
+                warn_other_project(&server, project);
+            }
             return Ok(Self { way: Transport::Served { server, project }, principal, format });
         }
         let project = Project::of(cli)?;
+        let purpose = cli.command.purpose();
+        if let Some(database) = project.database.clone() {
+            let session = Session::of_database(project, &database, purpose).await?;
+            return Ok(Self::over(session, principal, format));
+        }
         match holder(&project.data_dir()?).await? {
             DataHolder::Us(lock) => {
-                let session = Session::of(project, lock, cli.command.purpose()).await?;
+                let session = Session::of(project, lock, purpose).await?;
                 Ok(Self::over(session, principal, format))
             }
             DataHolder::Server(server) => {
@@ -88,10 +111,7 @@ impl Api {
     pub(crate) async fn served(cli: &Cli) -> Result<Self, Failure> {
         let server = match RemoteServer::named(cli)? {
             Some(server) => server,
-            None => match holder(&Project::of(cli)?.data_dir()?).await? {
-                DataHolder::Us(_) => return Err(Failure::NoServer),
-                DataHolder::Server(server) => server,
-            },
+            None => server_of(&Project::of(cli)?).await?.ok_or(Failure::NoServer)?,
         };
         let way = Transport::Served { server, project: None };
         Ok(Self { way, principal: principal(cli)?, format: cli.format() })
@@ -105,7 +125,7 @@ impl Api {
 
     /// Without a server.
     pub(crate) fn over(session: Session, principal: Principal, format: OutputFormat) -> Self {
-        let local = Local::new(session.backend());
+        let local = Local::new(session.faces());
         Self { way: Transport::Alone { session: Box::new(session), local }, principal, format }
     }
 
@@ -130,6 +150,11 @@ impl Api {
     }
 
     /// The in-process API, where there is no server.
+    /// Whether the user has named the server, so that its project may be any.
+    pub(crate) fn is_named_server(&self) -> bool {
+        self.server().is_some_and(RemoteServer::is_named)
+    }
+
     pub(crate) fn session(&self) -> Option<&Session> {
         match &self.way {
             Transport::Alone { session, .. } => Some(session),
@@ -163,6 +188,18 @@ impl Api {
     pub(crate) async fn send(&self, ask: &Ask) -> Result<ApiReply, Failure> {
         let response = self.carry_out(self.request(ask)?).await?;
         ApiReply::read(response, self.server())
+    }
+
+    /// The bytes of an answer that is no document.
+    pub(crate) async fn bytes(&self, ask: &Ask) -> Result<Bytes, Failure> {
+        let response = self.carry_out(self.request(ask)?).await?;
+        if response.status().is_success() {
+            return Ok(response.into_body());
+        }
+        match ApiReply::read(response, self.server()) {
+            Ok(_) => unreachable!("what did not succeed is refused"),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// As [`Api::send`], with a typed answer.

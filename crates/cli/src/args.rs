@@ -2,33 +2,41 @@
 
 mod answers;
 mod audit;
+mod database;
 mod demo;
 mod do_work;
 mod documents;
 mod handoff;
 mod help;
 mod insights;
+mod migrate;
 mod numbers;
 mod prompt;
 mod purpose;
+mod push;
 mod runner;
 mod runs;
 mod shared;
 mod slip;
 mod stories;
+mod token;
+mod workflows;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton_core::contract::Profile;
 use baton_core::shell::shell_word;
-use baton_core::workflow::Mode;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
 pub(crate) use self::answers::{AnswerArgs, DelegateArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::audit::{AuditCommand, AuditRange, AuditRedact, AuditVerify};
+pub(crate) use self::database::{
+    OF_ENVIRONMENT, TypedDatabase, VARIABLE as DATABASE_VARIABLE, moved_to_environment,
+    url_in_environment,
+};
 pub(crate) use self::demo::Demo;
 #[cfg(test)]
 pub(crate) use self::demo::SHOWN;
@@ -40,13 +48,17 @@ pub(crate) use self::handoff::{
 };
 pub(crate) use self::help::{greeting, root};
 pub(crate) use self::insights::{InsightsArgs, InsightsBy};
-use self::numbers::{ANY, listen_address, whole_number};
+pub(crate) use self::migrate::MigrateArgs;
+use self::numbers::listen_address;
 pub(crate) use self::prompt::PromptArgs;
+pub(crate) use self::push::PushArgs;
 pub(crate) use self::runner::{RunnerArgs, RunnerCommand, TrustArgs, WorkspaceCommand};
 pub(crate) use self::runs::{RunCommand, RunLog};
 pub(crate) use self::shared::{ContextCommand, DecisionArgs, DecisionCommand, QuestionCommand};
 pub(crate) use self::slip::nearest_first;
 pub(crate) use self::stories::{StoryAdd, StoryCommand, StoryEdit};
+pub(crate) use self::token::{TOKEN_VARIABLE, TypedToken, token_moved_to_environment};
+pub(crate) use self::workflows::{NewWorkflow, SimulateArgs, WorkflowCommand};
 use crate::show::OutputFormat;
 
 /// The heading of what every command takes.
@@ -62,7 +74,15 @@ pub(crate) struct Cli {
     /// Where the data is [default: `.baton/data` of the project]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL, hide_short_help = true)]
     pub(crate) data: Option<PathBuf>,
+    /// The PostgreSQL database with the data, as `postgres://USER@HOST/NAME` [default: BATON_DATABASE_URL, else
+    /// `database_url` of the project, else none: the data is in a folder]
+    ///
+    /// A password is safer in BATON_DATABASE_URL: what is typed can be seen in the list of processes for a moment.
+    #[arg(long, global = true, value_name = "DATABASE_URL", help_heading = GLOBAL, hide_short_help = true, value_parser = typed_database)]
+    pub(crate) database_url: Option<TypedDatabase>,
     /// Ask the server there [default: BATON_URL, else the one that has the project's data, else none]
+    ///
+    /// `baton runner` takes several, separated by commas: the next one once the last does not answer.
     #[arg(long, global = true, value_name = "URL", help_heading = GLOBAL, hide_short_help = true)]
     pub(crate) server: Option<String>,
     /// Print JSON, for programs: the same document that the HTTP API answers with
@@ -80,6 +100,21 @@ impl Cli {
         if self.json { OutputFormat::Json } else { OutputFormat::Table }
     }
 
+    /// The options with an address of a database.
+    pub(crate) fn typed_databases(&self) -> Vec<(&'static str, &TypedDatabase)> {
+        let mut typed: Vec<_> = self.database_url.iter().map(|it| ("--database-url", it)).collect();
+        if let CliCommand::Migrate(args) = &self.command {
+            typed.extend([("--from", &args.from), ("--to", &args.to)]);
+        }
+        typed
+    }
+
+    /// The credential that was typed.
+    pub(crate) fn typed_token(&self) -> Option<&TypedToken> {
+        let CliCommand::Runner(args) = &self.command else { return None };
+        args.token.as_ref()
+    }
+
     /// The same caller with another command somewhere else.
     pub(crate) fn at(
         &self,
@@ -89,8 +124,15 @@ impl Cli {
         command: CliCommand,
     ) -> Self {
         let principal = self.principal.clone();
-        Self { project, data, server, json: self.json, principal, command }
+        let database_url = self.database_url.clone();
+        Self { project, data, database_url, server, json: self.json, principal, command }
     }
+}
+
+/// Takes any value: one that is refused here would be repeated in the message.
+#[expect(clippy::unnecessary_wraps, reason = "the parser asks for a result")]
+fn typed_database(text: &str) -> Result<TypedDatabase, std::convert::Infallible> {
+    Ok(TypedDatabase::new(text))
 }
 
 #[derive(Debug, Subcommand)]
@@ -203,6 +245,16 @@ pub(crate) enum CliCommand {
         #[arg(long)]
         replace: bool,
     },
+    /// Move all data from a folder to a PostgreSQL database, or back
+    ///
+    /// Move all data from a folder to a PostgreSQL database, or back. Every row is compared, every chain is
+    /// verified, and the old side stays as it is. Typed again after an interruption, it goes on.
+    Migrate(MigrateArgs),
+    /// Give the workflow and agent files to all nodes of the database
+    ///
+    /// Give this project's workflow and agent files to all nodes of its database: they use these, whatever files
+    /// they have themselves. Each is pinned by its hash; runs under way keep the workflow they began with.
+    Push(PushArgs),
     /// Save all that damaged data still proves into a new database
     ///
     /// Save all that damaged data still proves into a new database. The old files stay as they are.
@@ -297,96 +349,14 @@ pub(crate) struct OpenArgs {
     pub(crate) print: bool,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum WorkflowCommand {
-    /// List the workflows of this project
-    #[command(visible_alias = "ls")]
-    List,
-    /// Show the steps, edges and contracts of a workflow
-    Show {
-        /// The workflow's name
-        #[arg(value_name = "WORKFLOW")]
-        name: String,
-    },
-    /// Find everything that is wrong with a workflow
-    Check {
-        /// The workflow's name, or its file
-        #[arg(value_name = "WORKFLOW|FILE")]
-        name: String,
-    },
-    /// Print a workflow as a Mermaid diagram, or as a picture in the terminal
-    Graph {
-        /// The workflow's name, or its file
-        #[arg(value_name = "WORKFLOW|FILE")]
-        name: String,
-        /// A picture for the terminal
-        #[arg(long)]
-        text: bool,
-    },
-    /// Print a workflow as a page of Markdown
-    Docs {
-        /// The workflow's name, or its file
-        #[arg(value_name = "WORKFLOW|FILE")]
-        name: String,
-    },
-    /// Make a workflow in the project: a chain of steps, with a way back from the review
-    New(NewWorkflow),
-    /// Try a workflow without work, by the real rules: by a script, or by chance
-    Simulate(SimulateArgs),
-    /// Compare what a run began with to the file as it is now
-    Diff {
-        /// The run: its number, its id or its story's key
-        #[arg(value_name = "RUN")]
-        run: String,
-    },
-    /// Copy a built-in workflow into the project, to change it
-    Eject {
-        /// The workflow's name
-        #[arg(value_name = "WORKFLOW")]
-        name: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct NewWorkflow {
-    /// The name of the new workflow; asked for at a terminal
-    #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// A step and the agent that does it, in order; once for each step; asked for at a terminal
-    #[arg(long = "step", value_name = "STEP[=AGENT]")]
-    pub(crate) steps: Vec<String>,
-    /// The step that may send work back to the one before it
-    #[arg(long, value_name = "STEP")]
-    pub(crate) review: Option<String>,
-    /// What people call it [default: its name]
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArgs {
-    /// The workflow's name, or its file
-    #[arg(value_name = "WORKFLOW|FILE")]
-    pub(crate) name: String,
-    /// A file with a move a line: `STEP: OUTCOME`, `human: ANSWER`, with `-> AGENT` where there is a choice
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seed"])]
-    pub(crate) script: Option<String>,
-    /// How many runs are drawn; one is shown whole
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number::<u32>(1..=1_000_000))]
-    pub(crate) runs: u32,
-    /// The same seed draws the same runs
-    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_number::<u64>(ANY))]
-    pub(crate) seed: u64,
-    /// The mode of the runs
-    #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]
-    pub(crate) mode: Option<Mode>,
-}
-
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum ArchiveCommand {
     /// Make every file again from the log; files of others are left alone
     Rebuild,
 }
+
+/// Stands where no description was typed.
+pub(crate) const NO_DESCRIPTION: &str = "What this agent is for";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
@@ -413,7 +383,7 @@ pub(crate) enum AgentCommand {
         #[arg(value_name = "ID")]
         id: String,
         /// What it is for, in one sentence
-        #[arg(long, value_name = "TEXT", default_value = "What this agent is for")]
+        #[arg(long, value_name = "TEXT", default_value = NO_DESCRIPTION)]
         description: String,
     },
 }

@@ -20,11 +20,13 @@ mod inbox;
 mod init;
 mod insights;
 mod lint;
+mod migrate;
 mod mine;
 mod open;
 mod outcome;
 mod play;
 mod prompt;
+mod push;
 mod question;
 mod recover;
 mod run;
@@ -55,7 +57,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     match &cli.command {
         CliCommand::Init { new_data: false } => init::run(&cli).await,
         CliCommand::Init { new_data: true } => init::begin_anew(&cli).await,
-        CliCommand::Demo(demo) => demo::run(demo).await,
+        CliCommand::Demo(demo) => demo::run(&cli, demo).await,
         CliCommand::Do(args) => do_work::run(&cli, args).await,
         CliCommand::Serve(serve) => serve::run(&cli, serve).await,
         CliCommand::Runner(args) => runner::run(&cli, args).await,
@@ -69,11 +71,13 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Doctor => doctor::run(&cli).await,
         CliCommand::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
         CliCommand::Recover(args) => recover::run(&cli, args).await,
+        CliCommand::Migrate(args) => migrate::run(&cli, args).await,
+        CliCommand::Push(args) => push::run(&cli, args).await,
         CliCommand::Convert(convert) => convert::run(convert),
         CliCommand::Lint(lint) => lint::run(&cli, lint),
         CliCommand::Extract(extract) => extract::run(extract, cli.format()),
         CliCommand::Schema { name } => schema::run(name.as_deref(), cli.format()),
-        CliCommand::Explain { code } => explain::run(code.as_deref()),
+        CliCommand::Explain { code } => explain::run(code.as_deref(), cli.format()),
         CliCommand::Completions { shell } => complete::script(*shell),
         CliCommand::Complete { shell, words } => {
             complete::run(&cli, shell, words).await;
@@ -175,6 +179,8 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Backup { .. }
         | CliCommand::Restore { .. }
         | CliCommand::Recover(_)
+        | CliCommand::Migrate(_)
+        | CliCommand::Push(_)
         | CliCommand::Convert(_)
         | CliCommand::Lint(_)
         | CliCommand::Extract(_)

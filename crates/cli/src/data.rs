@@ -12,8 +12,9 @@ use crate::api::{DataHolder, RemoteServer, holder};
 use crate::archive;
 use crate::failure::Failure;
 use crate::lost_data;
-use crate::project::Project;
-use crate::session::{Purpose, Session, cannot_tell, inspect};
+use crate::no_file::{FileTool, no_file};
+use crate::project::{Project, ProjectDatabase};
+use crate::session::{DatabaseStore, Purpose, Session, StoreBackend, cannot_tell, inspect};
 use crate::show;
 
 /// What to do about a lost mark.
@@ -27,6 +28,10 @@ pub(crate) enum Data {
 
 impl Data {
     pub(crate) async fn open(project: Project) -> Result<Self, Failure> {
+        if let Some(database) = project.database.clone() {
+            let session = Session::of_database(project, &database, Purpose::Inspect).await?;
+            return Ok(Self::Ours(Box::new(session)));
+        }
         let data = project.data_dir()?;
         match holder(&data).await? {
             DataHolder::Us(lock) => {
@@ -43,7 +48,12 @@ impl Data {
     /// A snapshot of everything, as a new database in `dir`.
     pub(crate) async fn copy_into(&self, dir: &Dir) -> Result<(), Failure> {
         match self {
-            Self::Ours(session) => session.store.copy_into(dir).await?,
+            Self::Ours(session) => match &session.backend {
+                StoreBackend::Folder(it) => it.store.copy_into(dir).await?,
+                StoreBackend::Database(_) => {
+                    return Err(no_file(&session.project, FileTool::Backup));
+                }
+            },
             Self::Beside { store, .. } => store.copy_into(dir).await?,
         }
         Ok(())
@@ -78,6 +88,9 @@ pub(crate) async fn verify_project_with(
     project: &Project,
     trust: &CheckpointTrust,
 ) -> Result<Verified, Failure> {
+    if let Some(database) = &project.database {
+        return verify_database(project, database, trust).await;
+    }
     let data = project.data_dir()?;
     match holder(&data).await? {
         // The lock is released when everything is closed.
@@ -92,6 +105,31 @@ pub(crate) async fn verify_project_with(
             store.close().await;
             verified
         }
+    }
+}
+
+/// Beside the nodes that use it: they go on meanwhile.
+async fn verify_database(
+    project: &Project,
+    database: &ProjectDatabase,
+    trust: &CheckpointTrust,
+) -> Result<Verified, Failure> {
+    let opened = DatabaseStore::open(project, database).await?;
+    let store = opened.store.as_ref();
+    let verified = async {
+        let verified = verify_all_with(store, trust).await?;
+        tell_ahead(archive::ahead_of(project, store).await?);
+        Ok(verified)
+    };
+    let verified = verified.await;
+    store.close().await;
+    verified
+}
+
+fn tell_ahead(ahead: Vec<String>) {
+    for line in ahead {
+        let line = show::visible(&line);
+        show::note(&format!("{} {line}", show::warn("the archive knows more:")));
     }
 }
 
@@ -127,12 +165,7 @@ async fn verify_unserved(
             MarkState::Unreadable | MarkState::Missing | MarkState::Renewed => {
                 verified.extend(ahead);
             }
-            MarkState::Present | MarkState::NeverWritten => {
-                for line in ahead {
-                    let line = show::visible(&line);
-                    show::note(&format!("{} {line}", show::warn("the archive knows more:")));
-                }
-            }
+            MarkState::Present | MarkState::NeverWritten => tell_ahead(ahead),
         }
         Ok(verified)
     };

@@ -17,10 +17,11 @@ use baton_runner::{RunnerError, WorkspaceError};
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
-use baton_wire::formats::{self, FormatError};
+use baton_wire::formats::FormatError;
 use baton_wire::json;
 use http::StatusCode;
 
+use crate::project::ProjectDatabase;
 use crate::show::{self, OutputFormat, error_line, hint_line, problem_lines};
 
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,9 @@ pub(crate) enum Failure {
     NotUtf8 { file: String, line: usize, column: usize },
     #[error("{what}")]
     Broken { what: String },
+    /// A server that this command needs, for a reason that may pass.
+    #[error("{what}; name another address with `--listen` if this one is in use")]
+    NotStarted { what: String },
     #[error("{}", chain(.0))]
     Files(Arc<FileError>),
     #[error(
@@ -80,14 +84,22 @@ pub(crate) enum Failure {
         show::counted(.0.n_problems, "problem")
     )]
     Unsound(Box<Verified>),
+    #[error(
+        "the export has {}: it is not what was exported; take the file as it was first written, or export \
+         anew with `baton audit export --events --format jsonl`",
+        show::counted(problems.len() as u64, "problem")
+    )]
+    UnsoundExport { problems: Vec<String> },
     #[error("cannot {what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
     Busy { by: String },
     #[error("a server has the data ({url}); stop it first, with Ctrl-C where it runs")]
     Served { url: String },
-    #[error("no server has the data, so nothing can be seen live; `baton serve` starts one")]
+    #[error("no server is running for this project; `baton serve` starts one")]
     NoServer,
+    #[error("none of the servers answers: {whys}")]
+    NoneAnswers { whys: String },
     #[error("the server at {url}, {from}: {why}")]
     Server { url: String, from: String, why: String },
     #[error(
@@ -148,6 +160,17 @@ pub(crate) enum Failure {
     BadBackup { file: String, why: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
+    /// The database cannot be used; the message has no password.
+    #[error("cannot open the data: {what} ({url}, {from})")]
+    Database {
+        what: String,
+        url: String,
+        from: String,
+        #[source]
+        source: Box<baton_store_postgres::DatabaseError>,
+    },
+    #[error("the database {url}, {from}, is of another project: {known}")]
+    OtherProject { url: String, from: String, known: String },
     #[error("cannot recover: {}", chain(.0))]
     Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
@@ -156,22 +179,36 @@ pub(crate) enum Failure {
     Serve(#[from] ServeError),
 }
 
-/// A longer skeleton would push the problems off the screen.
-const MOST_SKELETON_LINES: usize = 20;
-const MOST_SKELETON_BYTES: usize = 1500;
-
 /// The exit codes, as the manual has them.
 const REFUSED: u8 = 1;
 const USAGE: u8 = 2;
 const NOT_FOUND: u8 = 3;
 const CONFLICT: u8 = 4;
-const UNAVAILABLE: u8 = 5;
+pub(crate) const UNAVAILABLE: u8 = 5;
 /// 128 and the number of the signal, as shells have it.
 const INTERRUPTED: u8 = 130;
 
 impl Failure {
     pub(crate) fn io(what: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { what: what.into(), source }
+    }
+
+    pub(crate) fn database(
+        database: &ProjectDatabase,
+        error: baton_store_postgres::DatabaseError,
+    ) -> Self {
+        // Its message has the address, which may be too odd to find the password in it.
+        let what = if let baton_store_postgres::DatabaseError::Address { source, .. } = &error {
+            format!("this is no address of a PostgreSQL database: {}", chain(source.as_ref()))
+        } else {
+            chain(&error)
+        };
+        Self::Database {
+            what: database.url.mask_in(&what),
+            url: database.url.to_string(),
+            from: database.from.to_string(),
+            source: Box::new(error),
+        }
     }
 
     /// The same, with an example that would have passed in the sender's format.
@@ -215,6 +252,9 @@ impl Failure {
             Failure::Runner(RunnerError::CredentialRefused { .. }) => {
                 FailureClass::new(REFUSED, "bad_token")
             }
+            Failure::Runner(RunnerError::UnknownCapability(_)) => {
+                FailureClass::new(REFUSED, "unknown_capability")
+            }
             Failure::Runner(RunnerError::Workspace(_) | RunnerError::Busy { .. }) => {
                 FailureClass::new(CONFLICT, "conflict")
             }
@@ -222,7 +262,9 @@ impl Failure {
                 FailureClass::new(REFUSED, "bad_file")
             }
             Failure::Document { error, .. } => FailureClass::new(REFUSED, error.code()),
-            Failure::Broken { .. } | Failure::Unsound(_) => FailureClass::new(REFUSED, "broken"),
+            Failure::Broken { .. } | Failure::Unsound(_) | Failure::UnsoundExport { .. } => {
+                FailureClass::new(REFUSED, "broken")
+            }
             Failure::Files(error) => class_of_file(error),
             Failure::NoBackup { .. } | Failure::BadBackup { .. } => {
                 FailureClass::new(UNAVAILABLE, "bad_file")
@@ -231,14 +273,23 @@ impl Failure {
             Failure::Open(OpenError::Unwritable { fault, .. }) => {
                 FailureClass::of_disk(Some(fault.clone()))
             }
+            Failure::Open(OpenError::Moving { .. }) => {
+                FailureClass::new(UNAVAILABLE, "database_unsuitable")
+            }
             Failure::Open(_) => FailureClass::of_disk(None),
+            Failure::Database { source, .. } => {
+                FailureClass::new(exit_of_database(source), source.code())
+            }
+            Failure::OtherProject { .. } => FailureClass::new(UNAVAILABLE, "other_project"),
             Failure::Store(error) => {
                 FailureClass::new(UNAVAILABLE, error.code()).because_of(store_fault(error))
             }
             Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
+            | Failure::NotStarted { .. }
             | Failure::Server { .. }
+            | Failure::NoneAnswers { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
             | Failure::LostCopyBehind { .. }
@@ -277,6 +328,9 @@ impl Failure {
             let more = (verified.n_more > 0).then(|| format!("and {} more", verified.n_more));
             return verified.problems.iter().cloned().chain(more).collect();
         }
+        if let Failure::UnsoundExport { problems } = self {
+            return problems.clone();
+        }
         if let Failure::Refused { problem, .. } = self {
             let line = |it: &Broken| format!("{}: {} [{}]", it.path, it.message, it.rule);
             return problem.problems.iter().map(line).collect();
@@ -293,24 +347,6 @@ impl Failure {
             _ => None,
         };
         hint.as_deref().or(listed)
-    }
-
-    /// What would pass, where a package was refused: the whole of it, or of a long one the parts that
-    /// change.
-    fn correction(&self) -> Option<String> {
-        let Failure::Refused { problem, format, .. } = self else { return None };
-        let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
-        let whole = formats::encode(&skeleton, *format).trim_end().to_owned();
-        if whole.lines().count() <= MOST_SKELETON_LINES && whole.len() <= MOST_SKELETON_BYTES {
-            return Some(format!("what would pass, once the marks are filled in:\n{whole}"));
-        }
-        let paths = problem.problems.iter().map(|it| it.path.as_str());
-        let parts = correction::changed_parts(&skeleton, paths);
-        Some(format!(
-            "what has to change; the rest can stay as it is:\n{}\n\n`--json` has the whole package \
-             with these marks, and `baton handoff template HANDOFF` an empty one",
-            parts.join("\n")
-        ))
     }
 
     /// The API's own problem document, or one of the same form.
@@ -389,6 +425,15 @@ fn exit_of_class(class: ErrorClass) -> u8 {
         ErrorClass::Conflict | ErrorClass::Outdated => CONFLICT,
         ErrorClass::Unavailable => UNAVAILABLE,
     }
+}
+
+/// An address that cannot be read is a slip of the user; the rest is the database.
+fn exit_of_database(error: &baton_store_postgres::DatabaseError) -> u8 {
+    use baton_store_postgres::DatabaseError;
+    if matches!(error, DatabaseError::Address { .. } | DatabaseError::Certificates { .. }) {
+        return USAGE;
+    }
+    UNAVAILABLE
 }
 
 fn store_fault(error: &StoreError) -> Option<WriteFault> {

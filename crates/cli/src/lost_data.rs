@@ -10,7 +10,7 @@ use baton_files::{Access, Dir, FileError};
 use baton_store::Store as _;
 use baton_store_sqlite::{
     ASIDE_PREFIX, CopyExtent, DATABASE_FILE, LOG_FILE, LastMark, OpenError, RESCUED_PREFIX,
-    SqliteStore, rescued_beside,
+    SqliteStore, refuse_unfinished_move, rescued_beside,
 };
 use baton_views::ARCHIVED_PROJECT;
 use uuid::Uuid;
@@ -26,6 +26,7 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
     if database.is_some_and(|it| it.n_bytes > 0) {
         return Ok(());
     }
+    refuse_unfinished_move(data).map_err(Failure::Open)?;
     let database = data.path().join(DATABASE_FILE).display().to_string();
     if let Some(copy) = best_copy(project, data)? {
         let path = shell_word(&copy.path.display().to_string());

@@ -29,6 +29,11 @@ pub(crate) fn open(path: &str) -> Result<File, Failure> {
 
 /// Writes a file that does not exist yet.
 pub(crate) fn write_new(path: &str, text: &str) -> Result<(), Failure> {
+    write_new_bytes(path, text.as_bytes())
+}
+
+/// As [`write_new`], for what may be no text.
+pub(crate) fn write_new_bytes(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         if error.kind() == ErrorKind::AlreadyExists {
             return Failure::Conflict(format!("`{path}` exists already; name another file"));
@@ -36,7 +41,7 @@ pub(crate) fn write_new(path: &str, text: &str) -> Result<(), Failure> {
         Failure::io(format!("write `{path}`"), error)
     };
     let mut file = File::create_new(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)
 }
 
 /// Whether the user may have meant a file of that name.

@@ -1,6 +1,8 @@
 //! A project on disk: its `.baton` folder, its workflows and its agents.
 
+mod database;
 mod loaded;
+mod pushed;
 mod source;
 mod watched;
 
@@ -13,7 +15,9 @@ use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
 
+pub(crate) use self::database::{DatabaseSource, ProjectDatabase};
 pub(crate) use self::loaded::{FileRole, LoadedFiles, WorkflowUse, tell_left_out};
+pub(crate) use self::pushed::{DatabaseFiles, PushWatcher, to_push};
 use self::source::MOST_BYTES;
 pub(crate) use self::source::{BUILT_IN, SourceFile};
 pub(crate) use self::watched::WatchedFiles;
@@ -31,6 +35,8 @@ pub(crate) struct Project {
     pub(crate) file: ProjectFile,
     /// The data folder given by the user, instead of the project's.
     data: Option<PathBuf>,
+    /// Set where the data is in a database; what belongs to this machine stays in the data folder.
+    pub(crate) database: Option<ProjectDatabase>,
 }
 
 impl Project {
@@ -43,7 +49,7 @@ impl Project {
         // Reports what is there instead, where it is no folder.
         dir.subdir(FOLDER)?;
         let file = project_file_in(&dir)?;
-        Ok(Self { root: dir.path().to_owned(), dir, file, data: None })
+        Ok(Self { root: dir.path().to_owned(), dir, file, data: None, database: None })
     }
 
     /// As [`Project::find`]; where there is none, one with only the built-in files.
@@ -52,16 +58,18 @@ impl Project {
             (Err(Failure::NotFound(_)), None) => {
                 let root = PathBuf::from(".");
                 let dir = Dir::open(&root)?;
-                Ok(Self { root, dir, file: ProjectFile::default(), data: None })
+                Ok(Self { root, dir, file: ProjectFile::default(), data: None, database: None })
             }
             (found, _) => found,
         }
     }
 
-    /// The project that was typed, or the nearest one, with its data where `--data` says. Only
-    /// commands that create data create that folder: a new database elsewhere would be a typo.
+    /// The project that was typed, or the nearest one, with its data where `--data` or
+    /// `--database-url` says. Only commands that create data create that folder: a new database
+    /// elsewhere would be a typo.
     pub(crate) fn of(cli: &Cli) -> Result<Self, Failure> {
-        let mut project = Self::find(cli.project.as_deref())?;
+        let found = Self::find(cli.project.as_deref())?;
+        let mut project = found.with_database(cli.database_url.as_ref())?;
         if let Some(data) = &cli.data {
             let begins = matches!(
                 cli.command,
@@ -104,6 +112,14 @@ impl Project {
         }
     }
 
+    /// Where the data is, for people: the database or the folder.
+    pub(crate) fn place(&self) -> String {
+        match &self.database {
+            Some(database) => database.url.to_string(),
+            None => self.data().display().to_string(),
+        }
+    }
+
     /// The data folder, created where there is none. One that the user names may be anywhere; the
     /// project's own is inside the project.
     pub(crate) fn data_dir(&self) -> Result<Dir, Failure> {
@@ -111,6 +127,19 @@ impl Project {
             Some(data) => Dir::open_or_make(data, FileMode::Private)?,
             None => self.dir.subdir(FOLDER)?.make_dirs(self.data_folder(), FileMode::Private)?,
         })
+    }
+
+    /// The folder of the data, where there is data in one.
+    pub(crate) fn own_data(&self) -> Option<Dir> {
+        if self.database.is_some() {
+            return None;
+        }
+        let data = match &self.data {
+            Some(data) => Dir::open(data).ok()?,
+            None => self.dir.subdir(Path::new(FOLDER).join(self.data_folder())).ok()?,
+        };
+        let database = data.entry(DATABASE_FILE).ok()??;
+        (database.n_bytes > 0).then_some(data)
     }
 
     fn data_folder(&self) -> &str {

@@ -7,18 +7,24 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use baton_core::decide::IdSource as _;
+use baton_core::evidence::PACKAGE_CHECK;
 use baton_core::hash::Hash;
 use baton_core::names::AgentId;
-use baton_engine::{Clock as _, SystemClock};
+use baton_core::workflow::Edge;
+use baton_engine::{Catalog, Clock as _, SystemClock};
 use baton_files::{Dir, FileMode};
 use baton_http::{Local, RunnerKey, ServerNotice};
 use baton_runner::{ApiTransport, Programs, RunnerOptions, TrustList, Unreachable};
+use baton_wire::project_file::ProjectFile;
 use bytes::Bytes;
 use http::{Request, Response};
 
-use crate::api::{DataHolder, RemoteServer, holder};
+use crate::api::{DataHolder, RemoteServer, holder, node_of};
+use crate::args::{DATABASE_VARIABLE, TOKEN_VARIABLE, TypedToken};
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::named_file;
+use crate::project::{Project, ProjectDatabase};
+use crate::server_list::ServerList;
 use crate::show;
 
 /// In the data folder, for its owner alone.
@@ -33,14 +39,33 @@ pub(crate) struct ServerKey {
 }
 
 /// The secret of the server that has this data. One that Baton did not make here for this user is not
-/// taken: whoever prepared the folder would know it.
+/// taken: the one who prepared the folder would know it.
 pub(crate) fn runner_key(data: &Dir) -> Result<ServerKey, Failure> {
     if let Some(key) = own_key(data)? {
         return Ok(ServerKey { key, replaced: None });
     }
     let replaced = data.entry(KEY_FILE)?.map(|_| data.path().join(KEY_FILE));
+    let key = RunnerKey::new(fresh_secret());
+    write_key(data, &key)?;
+    Ok(ServerKey { key, replaced })
+}
+
+/// The secret of all nodes of a database, for the runners of this folder too.
+pub(crate) fn shared_runner_key(data: &Dir, secret: [u8; 32]) -> Result<ServerKey, Failure> {
+    let key = RunnerKey::new(secret);
+    let known = own_key(data)?.map(|it| it.credential());
+    if known.as_ref() != Some(&key.credential()) {
+        write_key(data, &key)?;
+    }
+    Ok(ServerKey { key, replaced: None })
+}
+
+pub(crate) fn fresh_secret() -> [u8; 32] {
     let random = [SystemClock.nonce(), SystemClock.nonce(), SystemClock.nonce()].concat();
-    let key = RunnerKey::new(Hash::of(&random).0);
+    Hash::of(&random).0
+}
+
+fn write_key(data: &Dir, key: &RunnerKey) -> Result<(), Failure> {
     // A killed process leaves it.
     data.remove(NEW_KEY_FILE)?;
     let mut file = data.create_new(NEW_KEY_FILE, FileMode::Private)?;
@@ -51,7 +76,7 @@ pub(crate) fn runner_key(data: &Dir) -> Result<ServerKey, Failure> {
         data.remove(KEY_FILE)?;
     }
     data.rename(NEW_KEY_FILE, data, KEY_FILE)?;
-    Ok(ServerKey { key, replaced })
+    Ok(())
 }
 
 impl ServerKey {
@@ -85,20 +110,26 @@ fn key_mark(data: &Dir, name: &str) -> Result<String, Failure> {
     Ok(format!("file {}", identity.map_or(0, |it| it.inode)))
 }
 
-/// The credential of a runner: of the environment for a server elsewhere, else of the data.
+/// The credential of a runner: of the file that was named, or of the environment, for a server elsewhere; else
+/// of the data.
 #[expect(
     clippy::disallowed_methods,
     reason = "a credential for another machine is in the environment"
 )]
-pub(crate) fn credential(data: &Dir) -> Result<String, Failure> {
-    match std::env::var("BATON_RUNNER_TOKEN").ok().filter(|it| !it.trim().is_empty()) {
+pub(crate) fn credential(data: &Dir, typed: Option<&TypedToken>) -> Result<String, Failure> {
+    let in_file = typed.and_then(TypedToken::file).map(named_file::text).transpose()?;
+    let in_environment = || std::env::var(TOKEN_VARIABLE).ok();
+    match in_file.or_else(in_environment).filter(|it| !it.trim().is_empty()) {
         // The whole file was given: the first line of it is meant.
         Some(text) => Ok(text.trim().lines().next().unwrap_or_default().to_owned()),
+        None if typed.is_some() => Err(Failure::Usage(format!(
+            "`--token` is empty: give the first line of `runner.key` of the server, `@FILE`, or set {TOKEN_VARIABLE}"
+        ))),
         None => own_key(data)?.map(|it| it.credential()).ok_or_else(|| {
             let path = data.path().join(KEY_FILE);
             Failure::NotFound(format!(
                 "`{}` is missing, or was not made here for you: for a server of this project start that first; \
-                 for one elsewhere set `BATON_RUNNER_TOKEN` to the first line of its `runner.key`",
+                 for one elsewhere give the first line of its `runner.key` with `--token` or in {TOKEN_VARIABLE}",
                 path.display()
             ))
         }),
@@ -143,6 +174,14 @@ impl ProjectTrust {
 
 pub(crate) fn allow(project: &Project, programs: &Programs) -> Result<(), Failure> {
     Ok(trust_list()?.allow(&project.dir.real_path()?, programs)?)
+}
+
+/// Whether a runner would have nothing to do here: no agent has a program, and no work waits for checks. What
+/// waits for the check `package` needs no command of the project.
+pub(crate) fn is_idle(file: &ProjectFile, catalog: &Catalog) -> bool {
+    let checks_package = |edge: &Edge| edge.checks.iter().any(|it| it.as_str() == PACKAGE_CHECK);
+    let mut edges = catalog.workflows().flat_map(|it| it.workflow.edges().map(|(_, edge)| edge));
+    file.runner.is_idle() && file.checks.is_empty() && !edges.any(checks_package)
 }
 
 /// What would be started if it were trusted, a line each.
@@ -207,9 +246,11 @@ no agent has an executor, so each waits for you or for a program that calls the 
 
 then `baton trust`, and `baton serve`";
 
-/// The environment of this process, as far as it is text.
+/// The environment of this process, as far as it is text, without the database and the runner's own credential:
+/// no agent has a business there.
 pub(crate) fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
+        .filter(|(name, _)| name != DATABASE_VARIABLE && name != TOKEN_VARIABLE)
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }
@@ -220,7 +261,7 @@ pub(crate) fn options(
     data: Dir,
     url: String,
     credential: String,
-    agents: Option<Vec<AgentId>>,
+    (agents, capabilities): (Option<Vec<AgentId>>, Vec<String>),
 ) -> Result<RunnerOptions, Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::io("find this program", error))?;
@@ -232,6 +273,7 @@ pub(crate) fn options(
         url,
         credential,
         agents,
+        capabilities,
         env: environment(),
         program,
         trust: trust_list()?,
@@ -249,10 +291,28 @@ impl ApiTransport for InProcess {
     }
 }
 
-/// A server: the one that was named, or whichever has the data at the moment.
+/// A server: one of those that were named, or the one that has the data at the moment.
 pub(crate) enum OverNetwork {
     Named(RemoteServer),
+    List(ServerList),
     Holder(Dir),
+    /// Any node of a database: another one, once the last does not answer.
+    Node {
+        database: ProjectDatabase,
+        last: Mutex<Option<RemoteServer>>,
+    },
+}
+
+impl OverNetwork {
+    /// The servers of a project, of which this one is at work now.
+    pub(crate) fn of(project: &Project, server: RemoteServer) -> Result<Self, Failure> {
+        Ok(match &project.database {
+            Some(database) => {
+                Self::Node { database: database.clone(), last: Mutex::new(Some(server)) }
+            }
+            None => Self::Holder(project.data_dir()?),
+        })
+    }
 }
 
 #[async_trait]
@@ -260,6 +320,7 @@ impl ApiTransport for OverNetwork {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Unreachable> {
         let unreachable = |failure: Failure| Unreachable { why: failure.to_string() };
         let server = match self {
+            Self::List(list) => return list.send(request).await.map_err(unreachable),
             Self::Named(server) => server.clone(),
             Self::Holder(data) => match holder(data).await.map_err(unreachable)? {
                 DataHolder::Server(server) => server,
@@ -267,7 +328,33 @@ impl ApiTransport for OverNetwork {
                     return Err(Unreachable { why: Failure::NoServer.to_string() });
                 }
             },
+            Self::Node { database, last } => {
+                let known = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                match known {
+                    Some(server) => server,
+                    None => node_of(database)
+                        .await
+                        .and_then(|it| it.ok_or(Failure::NoServer))
+                        .map_err(unreachable)?,
+                }
+            }
         };
-        server.send(request).await.map_err(unreachable)
+        let sent = server.send(request).await;
+        if let Self::Node { last, .. } = self {
+            let next = sent.is_ok().then_some(server);
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        }
+        sent.map_err(unreachable)
+    }
+
+    fn url(&self) -> Option<String> {
+        match self {
+            Self::List(list) => Some(list.url()),
+            Self::Named(_) | Self::Holder(_) => None,
+            Self::Node { last, .. } => {
+                let last = last.lock().unwrap_or_else(PoisonError::into_inner);
+                last.as_ref().map(|it| it.url.to_string())
+            }
+        }
     }
 }

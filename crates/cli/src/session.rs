@@ -1,27 +1,27 @@
-//! A project opened in this process: its lock, its store and the engine over them.
+//! A project opened in this process: its store and the engine over it.
+
+mod database;
+mod folder;
 
 use std::sync::Arc;
 
 use baton_core::names::Principal;
-use baton_engine::{Engine, EngineError, SystemClock, verify_all};
-use baton_files::{Dir, Staging};
+use baton_engine::{Catalog, CatalogSource, Clock, Engine, EngineError, SystemClock};
+use baton_files::Dir;
 use baton_http::{Backend, UsageMetrics};
-use baton_store::{Store as _, StoreError};
-use baton_store_sqlite::{
-    DATABASE_FILE, DataLock, LOG_FILE, MarkState, OpenError, SqliteStore, has_trusted_mark,
-};
+use baton_store::{Store, StoreError};
+use baton_store_sqlite::DataLock;
 use baton_views::Archive;
-use uuid::Uuid;
 
-use crate::api;
+pub(crate) use self::database::{DatabaseStore, open_database};
+pub(crate) use self::folder::{FolderStore, OpenedStore, cannot_tell, inspect};
+use crate::api::warn_not_ready;
 use crate::archive;
 use crate::args::Cli;
 use crate::checkpoint_key::DataKeys;
-use crate::data::{finish_interrupted, staging_in};
 use crate::failure::Failure;
-use crate::lost_data;
-use crate::project::{Project, WatchedFiles, tell_left_out};
-use crate::show;
+use crate::nodes::DatabaseNodes;
+use crate::project::{DatabaseFiles, Project, ProjectDatabase, WatchedFiles, tell_left_out};
 use crate::workspace::Folder;
 
 /// How a command accesses the data.
@@ -30,78 +30,104 @@ pub(crate) enum Purpose {
     /// Read and possibly write.
     Change,
     /// Read the current state: overdue handoffs are marked first, unless a killed process left a
-    /// log and the data is damaged or, with that log, larger than [`MOST_BYTES_VERIFIED`].
+    /// log and the data is damaged or larger than what is verified in a moment.
     Read,
     /// Read without changing anything.
     Inspect,
 }
 
-/// Size of the database plus the log that a killed process left: up to this, everything is verified
-/// before the checkpoint, because that takes no longer than a person waits.
-const MOST_BYTES_VERIFIED: u64 = 8 << 20;
-
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
     /// None where the project keeps no archive.
     pub(crate) archive: Option<Arc<Archive>>,
-    /// The engine's own store, for operations that only this backend has.
-    pub(crate) store: Arc<SqliteStore>,
+    /// The engine's own store.
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) project: Project,
+    /// The same store, for what only its backend has.
+    pub(crate) backend: StoreBackend,
     writing: Writing,
-    _copied_into: Option<Staging>,
-    /// Released last, when everything is closed.
-    lock: DataLock,
+}
+
+/// Where the data is.
+pub(crate) enum StoreBackend {
+    Folder(FolderStore),
+    Database(DatabaseStore),
 }
 
 impl Session {
+    /// Over data in a folder, which the caller has locked.
     pub(crate) async fn of(
         project: Project,
         lock: DataLock,
         purpose: Purpose,
     ) -> Result<Self, Failure> {
-        finish_interrupted(lock.dir())?;
-        lost_data::refuse(&project, lock.dir())?;
+        FolderStore::prepare(&project, &lock)?;
         let (files, catalog) = WatchedFiles::of(&project)?;
-        match purpose {
-            Purpose::Change | Purpose::Read => tell_left_out(&catalog),
-            // These commands use no workflow, or report on all files.
-            Purpose::Inspect => {}
-        }
-        let opened = open_for(&project, lock.dir(), purpose).await;
-        let opened = opened.map_err(|it| lost_data::name_copy(&project, lock.dir(), it))?;
-        if purpose != Purpose::Inspect
-            && let Some(failure) =
-                lost_data::behind_copy(&project, lock.dir(), &opened.store).await?
+        tell_files(&catalog, purpose);
+        let (opened, writing) = FolderStore::open(&project, lock, purpose).await?;
+        let (store, clock) = (opened.store.clone(), Arc::new(SystemClock));
+        let (files, backend) = ((Arc::new(files) as _, catalog), StoreBackend::Folder(opened));
+        Self::over(project, files, (store, clock), backend, (writing, purpose)).await
+    }
+
+    /// Over a database, which other processes may use too.
+    pub(crate) async fn of_database(
+        project: Project,
+        database: &ProjectDatabase,
+        purpose: Purpose,
+    ) -> Result<Self, Failure> {
+        let opened = DatabaseStore::open(&project, database).await?;
+        let (files, catalog) = match DatabaseFiles::of(&project, opened.store.pushed_files().await?)
         {
-            opened.store.close().await;
-            return Err(failure);
-        }
-        let OpenedStore { store, writing, copied_into } = opened;
-        let store = Arc::new(store);
-        tell_of_mark(&project, store.as_ref()).await?;
-        let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
-        let engine = engine.with_catalog_source(Arc::new(files));
-        let data = lock.dir().own_entry()?.identity;
-        let data_dir = Some(lock.dir().again()?);
-        let folder = Folder { dir: project.dir.again()?, data, data_dir };
+            Ok(files) => files,
+            Err(failure) => {
+                opened.store.close().await;
+                return Err(failure);
+            }
+        };
+        tell_files(&catalog, purpose);
+        let files = Arc::new(files);
+        let opened = DatabaseStore { files: Some(files.clone()), ..opened };
+        let writing = match purpose {
+            Purpose::Change | Purpose::Read => Writing::Allowed,
+            Purpose::Inspect => Writing::Withheld,
+        };
+        let (store, clock) = (opened.store.clone(), Arc::new(opened.clock()));
+        let backend = StoreBackend::Database(opened);
+        Self::over(project, (files, catalog), (store, clock), backend, (writing, purpose)).await
+    }
+
+    async fn over(
+        project: Project,
+        (files, catalog): (Arc<dyn CatalogSource>, Catalog),
+        (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
+        backend: StoreBackend,
+        (writing, purpose): (Writing, Purpose),
+    ) -> Result<Self, Failure> {
+        let engine = Engine::open(store.clone(), clock, catalog).await?;
+        let engine = engine.with_catalog_source(files);
+        let data = backend.data();
+        let (identity, data_dir) = (data.own_entry()?.identity, Some(data.again()?));
+        let folder = Folder { dir: project.dir.again()?, data: identity, data_dir };
         let engine = engine.with_workspace(Arc::new(folder));
-        let engine = engine.with_checkpoint_keys(Arc::new(DataKeys(lock.dir().again()?)));
+        let engine = engine.with_checkpoint_keys(Arc::new(DataKeys(data.again()?)));
         match writing {
-            Writing::Allowed => sweep(&store, &engine).await?,
+            Writing::Allowed => sweep(store.as_ref(), &engine, purpose).await?,
             Writing::Withheld => {}
         }
         let engine = Arc::new(engine);
         let archive = archive::places(&project);
         let archive = archive.map(|it| Arc::new(Archive::new(engine.clone(), it)));
-        Ok(Self { engine, archive, store, project, writing, _copied_into: copied_into, lock })
+        Ok(Self { engine, archive, store, project, backend, writing })
     }
 
-    /// The folder of the data.
+    /// The folder of the data, or of what belongs to this machine where the data is in a database.
     pub(crate) fn data(&self) -> &Dir {
-        self.lock.dir()
+        self.backend.data()
     }
 
-    pub(crate) fn backend(&self) -> Backend {
+    /// What the faces of this process stand on.
+    pub(crate) fn faces(&self) -> Backend {
         Backend {
             engine: self.engine.clone(),
             archive: self.archive.clone(),
@@ -109,13 +135,11 @@ impl Session {
             runner_key: None,
             usage: UsageMetrics::default(),
             notice: None,
+            cluster: match &self.backend {
+                StoreBackend::Folder(_) => None,
+                StoreBackend::Database(it) => Some(Arc::new(DatabaseNodes(it.store.clone()))),
+            },
         }
-    }
-
-    /// Writes an address into the lock file, for processes that find the data in use.
-    pub(crate) fn say_where(&self, url: &str, instance: Uuid) -> Result<(), Failure> {
-        let note = api::note(url, instance);
-        Ok(self.lock.set_note(&note)?)
     }
 
     /// Writes the archive, where there is one, and closes everything.
@@ -128,6 +152,24 @@ impl Session {
     }
 }
 
+impl StoreBackend {
+    fn data(&self) -> &Dir {
+        match self {
+            Self::Folder(it) => it.lock.dir(),
+            Self::Database(it) => &it.data,
+        }
+    }
+}
+
+/// What is left out of the workflow and agent files.
+fn tell_files(catalog: &Catalog, purpose: Purpose) {
+    match purpose {
+        Purpose::Change | Purpose::Read => tell_left_out(catalog),
+        // These commands use no workflow, or report on all files.
+        Purpose::Inspect => {}
+    }
+}
+
 /// Whether a session writes on its own: marks overdue handoffs, keeps the archive up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writing {
@@ -137,145 +179,19 @@ enum Writing {
 
 /// While no server runs, only commands mark what is overdue. All of it could be a lot: every
 /// command does some, and a server does the rest.
-async fn sweep(store: &SqliteStore, engine: &Engine) -> Result<(), Failure> {
+async fn sweep(store: &dyn Store, engine: &Engine, purpose: Purpose) -> Result<(), Failure> {
     match (store.write_fault(), engine.sweep_some().await) {
         (None, Ok(_)) => {}
         (Some(fault), _) | (_, Err(EngineError::Store(StoreError::Unwritable(fault)))) => {
-            show::note(&format!("{} {fault}", show::warn("nothing can be written:")));
+            match purpose {
+                // What it cannot record is its error, in the same words.
+                Purpose::Change => {}
+                Purpose::Read | Purpose::Inspect => warn_not_ready(&fault.state()),
+            }
         }
         (None, Err(error)) => return Err(error.into()),
     }
     Ok(())
-}
-
-/// A store, and what it depends on.
-pub(crate) struct OpenedStore {
-    pub(crate) store: SqliteStore,
-    writing: Writing,
-    /// Holds the copy that is opened instead of data with an older schema.
-    copied_into: Option<Staging>,
-}
-
-impl OpenedStore {
-    fn writing(store: SqliteStore) -> Self {
-        Self { store, writing: Writing::Allowed, copied_into: None }
-    }
-
-    fn withheld(store: SqliteStore) -> Self {
-        Self { store, writing: Writing::Withheld, copied_into: None }
-    }
-}
-
-/// A command that only reads does not checkpoint the log of a killed process before the data is
-/// known to be sound: damage may be found later, and then the old log is needed. Where the mark is
-/// lost, it writes nothing at all; a command that writes is refused where the archive has more than
-/// the database.
-async fn open_for(project: &Project, data: &Dir, purpose: Purpose) -> Result<OpenedStore, Failure> {
-    let n_bytes = |name| data.entry(name).map(|it| it.map_or(0, |it| it.n_bytes));
-    let (n_log, n_database) = (n_bytes(LOG_FILE)?, n_bytes(DATABASE_FILE)?);
-    let is_marked = has_trusted_mark(data)?;
-    match purpose {
-        Purpose::Inspect => return inspect(data),
-        Purpose::Change if is_marked => return Ok(OpenedStore::writing(open(data)?)),
-        Purpose::Read if is_marked && n_log == 0 => return Ok(OpenedStore::writing(open(data)?)),
-        Purpose::Change | Purpose::Read => {}
-    }
-    // Data that cannot be opened without writing is new, has an older schema, or is damaged: then
-    // `open` gives the reason.
-    let Ok(store) = SqliteStore::open_to_read(data) else {
-        let store = open(data)?;
-        return Ok(match purpose {
-            Purpose::Read if n_log > 0 => OpenedStore::withheld(store),
-            Purpose::Read | Purpose::Change | Purpose::Inspect => OpenedStore::writing(store),
-        });
-    };
-    if let Some(what) = store.mark_state().loss() {
-        let ahead = archive::ahead_of(project, &store).await?;
-        match (purpose, ahead.as_slice()) {
-            (Purpose::Change, [first, ..]) => {
-                let (what, first) = (what.to_owned(), first.clone());
-                store.close().await;
-                return Err(Failure::LostEvents { what, first });
-            }
-            (Purpose::Read, [_, ..]) => return Ok(OpenedStore::withheld(store)),
-            (Purpose::Read, []) if store.mark_state() != MarkState::Renewed => {
-                return Ok(OpenedStore::withheld(store));
-            }
-            (Purpose::Read | Purpose::Change | Purpose::Inspect, _) => {}
-        }
-    }
-    if purpose == Purpose::Read && n_log > 0 {
-        if n_log + n_database > MOST_BYTES_VERIFIED {
-            return Ok(OpenedStore::withheld(store));
-        }
-        if !verify_all(&store).await?.is_sound() {
-            show::note(&format!(
-                "{} the data is damaged, so nothing is written; `baton verify` names what is wrong",
-                show::warn("careful:")
-            ));
-            return Ok(OpenedStore::withheld(store));
-        }
-    }
-    store.close().await;
-    Ok(OpenedStore::writing(open(data)?))
-}
-
-/// Changes nothing on disk: data with an older schema is migrated in a copy.
-pub(crate) fn inspect(data: &Dir) -> Result<OpenedStore, Failure> {
-    match SqliteStore::open_to_read(data) {
-        Ok(store) => Ok(OpenedStore::withheld(store)),
-        Err(OpenError::OlderSchema { .. }) => {
-            let copied_into = staging_in(data)?;
-            let store = SqliteStore::open_copy_of_older(data, copied_into.dir());
-            let store = store.map_err(Failure::Open)?;
-            Ok(OpenedStore { store, writing: Writing::Withheld, copied_into: Some(copied_into) })
-        }
-        // The project is new.
-        Err(OpenError::Missing { position: None, .. }) => Ok(OpenedStore::withheld(open(data)?)),
-        Err(error) if error.write_fault().is_some() => Ok(OpenedStore::withheld(open(data)?)),
-        Err(error) => Err(Failure::Open(error)),
-    }
-}
-
-/// Without its mark, nothing in the data folder shows whether the newest part is missing.
-async fn tell_of_mark(project: &Project, store: &SqliteStore) -> Result<(), Failure> {
-    let Some(what) = store.mark_state().loss() else { return Ok(()) };
-    let ahead = archive::ahead_of(project, store).await?;
-    // `verify` and `doctor` report a recreated mark; here it is reported only if there is a reason.
-    if store.mark_state() == MarkState::Renewed && ahead.is_empty() {
-        return Ok(());
-    }
-    show::note(&format!("{} {}", show::warn("careful:"), cannot_tell(what)));
-    for line in &ahead {
-        show::note(&show::visible(line));
-    }
-    if !ahead.is_empty() {
-        show::note("`baton recover` brings back what the archive proves");
-    }
-    Ok(())
-}
-
-/// The consequences of a lost mark.
-pub(crate) fn cannot_tell(what: &str) -> String {
-    format!("{what}, so nothing there tells whether the newest events are missing")
-}
-
-/// Where nothing can be written, the data can still be read.
-fn open(data: &Dir) -> Result<SqliteStore, Failure> {
-    let error = match SqliteStore::open_in(data) {
-        Ok(store) => return Ok(store),
-        Err(error) => error,
-    };
-    let Some(fault) = error.write_fault() else { return Err(Failure::Open(error)) };
-    match SqliteStore::open_frozen(data, fault.clone()) {
-        Ok(store) => Ok(store),
-        // There is another problem besides.
-        Err(other) if other.write_fault().is_none() => Err(Failure::Open(other)),
-        Err(_) => {
-            let path = data.path().join(DATABASE_FILE);
-            Err(Failure::Open(OpenError::Unwritable { path, fault }))
-        }
-    }
 }
 
 /// The account's name, where the environment has none: services often run without one.

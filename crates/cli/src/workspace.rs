@@ -10,7 +10,7 @@ use baton_core::lint::{Facts, FileFact, paths};
 use baton_core::run::RunId;
 use baton_engine::{Repository, Workspace};
 use baton_files::{Dir, FileIdentity, FileKind};
-use baton_runner::worktree_of;
+use baton_runner::{has_workspace, worktree_of};
 
 use crate::repository;
 
@@ -47,6 +47,11 @@ impl Workspace for Folder {
             Some(dir) => Folder { dir, data: self.data, data_dir: None }.facts(document),
             None => self.facts(document),
         }
+    }
+
+    fn facts_of_attempt(&self, run: RunId, document: &Node) -> Facts {
+        let is_here = self.data_dir.as_ref().is_none_or(|it| has_workspace(it, run.0));
+        if is_here { self.facts_in_run(run, document) } else { Facts::default() }
     }
 
     fn repository(&self, branch: &str) -> Repository {

@@ -4,6 +4,8 @@
 //! that. Names are compared strictly where they let a person in, and by their look where they keep one
 //! out: `Ana` does not have the vote of `ana`, and cannot approve beside `ana` either.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +39,7 @@ pub struct GateApproval {
     /// One for each person that the workflow names, in its order; else one for each approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// The workflow names nobody: every person has a vote.
+    /// The workflow names no person: each has a vote.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_for_all: bool,
     /// The person who made the package and may not approve it.
@@ -45,7 +47,7 @@ pub struct GateApproval {
     pub author: Option<Principal>,
 }
 
-/// One vote of a gate: it counts once, whoever has it.
+/// One vote of a gate: it counts once, also after it was passed on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
     /// The person it was given to, then each one it was delegated to. Not empty.
@@ -62,6 +64,9 @@ pub struct Approval {
     pub package: Option<ContentId>,
     pub comment: Option<ContentId>,
     pub identity: PersonIdentity,
+    /// The open decisions that the comment is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<u32>,
 }
 
 /// The caller who handed a package in, as they stated their name.
@@ -122,6 +127,13 @@ impl GateApproval {
 
     pub fn is_enough(&self) -> bool {
         self.n_given() >= self.need
+    }
+
+    /// The open decisions that those who have approved wrote about.
+    pub fn decisions(&self) -> Vec<u32> {
+        let given = self.votes.iter().filter_map(|it| it.approval.as_ref());
+        let all: BTreeSet<u32> = given.flat_map(|it| it.decisions.iter().copied()).collect();
+        all.into_iter().collect()
     }
 
     /// The vote that this person has now, used or not.
@@ -204,7 +216,7 @@ mod tests {
     fn approve(gate: &mut GateApproval, by: &str) {
         let (package, comment, identity) = (None, None, PersonIdentity::Unauthenticated);
         let at = "2026-11-18T09:00:00Z".parse().unwrap();
-        let approval = Some(Approval { at, package, comment, identity });
+        let approval = Some(Approval { at, package, comment, identity, decisions: Vec::new() });
         gate.vote_mut(&person(by)).unwrap().approval = approval;
     }
 

@@ -64,6 +64,17 @@ named! {
     }
 }
 
+impl BudgetUnit {
+    /// What it is an amount of, in a sentence.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::MicroUsd => "money",
+            Self::WorkMs => "work time",
+        }
+    }
+}
+
 /// A budget that is used up: why a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReachedBudget {

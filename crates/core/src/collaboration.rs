@@ -107,7 +107,7 @@ impl DecisionText {
 }
 
 /// Four bytes that tell whether a run has had the same decision before. The salt is a text of the run
-/// that nobody reads: once it is dropped, a guess at the decision cannot be confirmed.
+/// that is never shown: once it is dropped, a guess at the decision cannot be confirmed.
 pub(crate) fn fingerprint(salt: &str, id: Option<&str>, decision: &str) -> u32 {
     let text = format!("{salt}\n{}\n{decision}", id.unwrap_or_default());
     let [a, b, c, d, ..] = Hash::of(text.as_bytes()).0;
@@ -143,7 +143,7 @@ named! {
     pub enum DecisionState {
         #[default]
         Standing = "standing",
-        /// Somebody still has to decide.
+        /// It still has to be decided.
         Open = "open",
         /// A person's answer to the gate that asked has closed it.
         Answered = "answered",
@@ -176,20 +176,38 @@ impl DecisionMark {
     pub const MOST: usize = 500;
 }
 
-/// Which open decisions an answer to a gate closes, where the gate had several: those that it names, as
-/// in `decision 2: B` or `2: B`, else the first. `None` where there is no choice.
+/// Whether a gate came with decisions that are still open.
+pub(crate) fn has_open_decisions(run: &Run, gate: HandoffNo) -> bool {
+    !open_decisions(run, gate).is_empty()
+}
+
+/// The open decisions of a gate that these words decide: those that they name, as in `decision 2: B` or
+/// `2: B`, else the first. Without words none is decided.
+pub(crate) fn decisions_in_words(run: &Run, gate: HandoffNo, words: Option<&FreeText>) -> Vec<u32> {
+    let open = open_decisions(run, gate);
+    let (Some(words), Some(first)) = (words, open.first().copied()) else { return Vec::new() };
+    let named: Vec<u32> =
+        open.into_iter().filter(|no| names_decision(words.as_str(), *no)).collect();
+    if named.is_empty() { vec![first] } else { named }
+}
+
+/// Which open decisions an answer to a gate closes, where the gate had several: those that it names, else
+/// the first. `None` where there is no choice.
 pub(crate) fn answered_decisions(
     run: &Run,
     gate: HandoffNo,
     words: Option<&FreeText>,
 ) -> Option<Vec<u32>> {
+    let open = open_decisions(run, gate);
+    let first = *open.first().filter(|_| open.len() > 1)?;
+    let named = decisions_in_words(run, gate, words);
+    Some(if named.is_empty() { vec![first] } else { named })
+}
+
+fn open_decisions(run: &Run, gate: HandoffNo) -> Vec<u32> {
     let is_open = |it: &DecisionMark| it.asked_by == Some(gate) && it.state == DecisionState::Open;
     let open = (1u32..).zip(&run.decisions).filter(|(_, it)| is_open(it));
-    let open: Vec<u32> = open.map(|it| it.0).collect();
-    let first = *open.first().filter(|_| open.len() > 1)?;
-    let words = words.map_or("", FreeText::as_str);
-    let named: Vec<u32> = open.into_iter().filter(|no| names_decision(words, *no)).collect();
-    Some(if named.is_empty() { vec![first] } else { named })
+    open.map(|it| it.0).collect()
 }
 
 /// `decision 2`, `#2`, or a line that begins with `2:`, `2.` or `2)`.

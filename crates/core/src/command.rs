@@ -18,6 +18,7 @@ use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
 use crate::run::HandoffNo;
+use crate::sent_file::{HoldingEnd, SentFile};
 use crate::workflow::Place;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +83,8 @@ pub enum Command {
     },
     /// Sent by a runner or an attempt: what the agent's program used.
     RecordUsage(RecordUsage),
+    /// Sent by a runner or an attempt: a file of the attempt is kept. Nothing moves.
+    SendFile(SendFile),
     /// Sent by the clock: a handoff that was held back is offered now.
     Wake {
         handoff: HandoffNo,
@@ -296,6 +299,16 @@ pub struct RecordUsage {
     pub usage: Usage,
 }
 
+/// A file of an attempt, or of the checks of parked work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SendFile {
+    pub handoff: HandoffNo,
+    pub fence: u32,
+    /// What the log says of that holding: the handoff may have ended.
+    pub end: HoldingEnd,
+    pub file: SentFile,
+}
+
 impl LoseLease {
     /// The holder was not heard of any more.
     pub fn unheard(handoff: HandoffNo, fence: u32) -> Self {
@@ -425,6 +438,7 @@ impl Command {
             | Command::AskPermission(_)
             | Command::WithdrawPermission { .. }
             | Command::RecordUsage(_)
+            | Command::SendFile(_)
             | Command::Wake { .. }
             | Command::Expire { .. }
             | Command::Pause { .. }
@@ -463,6 +477,7 @@ impl Command {
             Command::AskPermission(_) => "ask_permission",
             Command::WithdrawPermission { .. } => "withdraw_permission",
             Command::RecordUsage(_) => "record_usage",
+            Command::SendFile(_) => "send_file",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",
             Command::Pause { .. } => "pause",

@@ -6,6 +6,8 @@ mod rule;
 mod rule_text;
 mod value;
 
+use std::borrow::Cow;
+
 use crate::document::Node;
 use crate::problem::Problem;
 
@@ -57,6 +59,26 @@ impl Contract {
         let problems =
             |rules: &[ContractRule]| rules.iter().filter_map(|it| it.check(&body)).collect();
         ContractReport { must: problems(&self.must), should: problems(&self.should) }
+    }
+
+    /// The contract with `reasons` beside its own words for what blocks: a workflow that routes a
+    /// reason takes it.
+    pub fn with_blocked_reasons<'r>(
+        &self,
+        reasons: impl Iterator<Item = &'r str> + Clone,
+    ) -> Cow<'_, Self> {
+        let lacks = |it: &ContractRule| it.lacks_blocked_reason(reasons.clone());
+        if !self.must.iter().chain(&self.should).any(lacks) {
+            return Cow::Borrowed(self);
+        }
+        let widened = |rules: &[ContractRule]| {
+            rules.iter().map(|it| it.with_blocked_reasons(reasons.clone())).collect()
+        };
+        Cow::Owned(Self {
+            name: self.name.clone(),
+            must: widened(&self.must),
+            should: widened(&self.should),
+        })
     }
 
     /// How many of its rules apply to this document, and how many of those it keeps.

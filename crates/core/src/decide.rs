@@ -8,6 +8,7 @@
 mod accept;
 mod answer;
 mod approvals;
+mod branch;
 mod checked;
 mod checks;
 mod clock;
@@ -19,6 +20,7 @@ mod dispositions;
 mod draft;
 mod edge;
 mod end;
+mod files;
 mod fork;
 mod frame;
 mod gate;
@@ -42,6 +44,8 @@ mod template;
 mod usage;
 
 #[cfg(test)]
+mod approval_choice_scenarios;
+#[cfg(test)]
 mod approval_scenarios;
 #[cfg(test)]
 mod budget_scenarios;
@@ -61,6 +65,8 @@ mod disposition_scenarios;
 mod document_scenarios;
 #[cfg(test)]
 mod event_lines;
+#[cfg(test)]
+mod file_scenarios;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
@@ -128,7 +134,7 @@ mod template_scenarios;
 #[cfg(test)]
 mod trouble_scenarios;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -153,7 +159,7 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId, RunStatus};
-use crate::view::ReviewFinding;
+use crate::view::FindingToAnswer;
 use crate::workflow::{Mode, Place, Workflow};
 
 /// The inputs of a decision besides the run, all of them values.
@@ -177,7 +183,7 @@ pub struct DecisionContext<'a> {
     /// What is known of the files that the command's package names.
     pub files: Option<&'a BTreeMap<String, FileFact>>,
     /// The findings in the work that the command's sender holds: those that it has to answer.
-    pub to_answer: Option<&'a BTreeSet<ReviewFinding>>,
+    pub to_answer: Option<&'a [FindingToAnswer]>,
     /// Contracts for the ways that every workflow has without declaring them, by name.
     pub implied: &'a [Contract],
     /// The steps the run has visited; `decide` takes them from the run. Unknown for a run that is
@@ -280,6 +286,7 @@ pub fn decide(
         Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
         Command::Collaborate(it) => shared::decide(&mut draft, it)?,
         Command::RecordUsage(usage) => usage::record(&mut draft, usage)?,
+        Command::SendFile(sent) => files::send(&mut draft, sent)?,
         Command::LoseLease(lost) => {
             lease::lose(&mut draft, lost)?;
         }

@@ -15,6 +15,7 @@ mod decision;
 mod evidence;
 mod evolve;
 mod family;
+mod file;
 mod forked;
 mod frame;
 mod gate;
@@ -38,12 +39,13 @@ use crate::run::{HandoffNo, HandoffState};
 pub use self::blocker::BlockerEvent;
 pub use self::branch::BranchEvent;
 pub use self::checks::ChecksEvent;
-pub use self::content::{ContentEvent, message_text};
+pub use self::content::{ContentEvent, expiring_text};
 pub use self::context::ContextEvent;
 pub use self::decision::DecisionEvent;
 pub use self::evidence::EvidenceEvent;
 pub use self::evolve::evolve;
 pub use self::family::{EventTexts, SentenceStyle, TextRole};
+pub use self::file::FileEvent;
 pub use self::frame::FrameEvent;
 pub use self::gate::GateEvent;
 pub use self::handoff::{Created, HandoffEvent, StepEntry};
@@ -75,6 +77,7 @@ pub enum Event {
     Context(ContextEvent),
     Content(ContentEvent),
     Usage(UsageEvent),
+    File(FileEvent),
 }
 
 impl Event {
@@ -92,7 +95,7 @@ impl Event {
         by_name!(HandoffEvent StepEvent RunEvent LeaseEvent GateEvent QuestionEvent FrameEvent);
         by_name!(EvidenceEvent ChecksEvent BlockerEvent MessageEvent BranchEvent UsageEvent);
         by_name!(DecisionEvent ContextEvent);
-        by_name!(ContentEvent);
+        by_name!(ContentEvent FileEvent);
         Err(de::Error::custom(format_args!("there is no event `{name}`")))
     }
 
@@ -115,6 +118,7 @@ impl Event {
             ContextEvent::NAMES,
             ContentEvent::NAMES,
             UsageEvent::NAMES,
+            FileEvent::NAMES,
         ];
         families.into_iter().flatten().copied()
     }
@@ -168,6 +172,7 @@ impl Event {
             Event::Context(it) => it,
             Event::Content(it) => it,
             Event::Usage(it) => it,
+            Event::File(it) => it,
         }
     }
 }

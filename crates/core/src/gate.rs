@@ -210,6 +210,10 @@ impl Gate {
             | GateCause::Unrecoverable
             | GateCause::Blocked
             | GateCause::NeedsClarification => &["continue", "accept", "hand_to", "abort"],
+            // It has handed on nothing: what the gate has is what it was given.
+            GateCause::NoProgress if self.is_stuck() && self.package == self.given => {
+                &["continue", "hand_to", "abort"]
+            }
             // Not on its way along an edge: with an agent, or between two.
             GateCause::NoProgress if self.edge.is_none() => {
                 &["continue", "accept", "hand_to", "abort"]
@@ -373,7 +377,7 @@ impl GateCause {
             GateCause::Raised => "The package says something that a person has to approve",
             GateCause::Checks => "The checks have not all passed; a person may decide instead",
             GateCause::NoProgress => {
-                "The work went round without a change; a person decides how to go on"
+                "Two attempts gave the same result; a person decides what happens next"
             }
             GateCause::RunLimit => {
                 "The run has taken as long as it may, or as many handoffs; a person decides how to go on"

@@ -36,6 +36,7 @@ pub mod quoted;
 pub mod refusal;
 pub mod registry;
 pub mod run;
+pub mod sent_file;
 pub mod shell;
 pub mod simulate;
 pub mod skeleton;

@@ -35,9 +35,10 @@ mod vocabulary;
 
 use std::borrow::Cow;
 
-pub use artifacts::paths;
+pub use artifacts::{paths, uncompared};
 pub use demand::{LintDemand, LintScope, demands};
 pub use facts::{Facts, FileFact, Parties, RunFact, StepFact};
+pub use failed_checks::likely_outcome;
 pub use receiving::{Point, ReceiverAnswer, checklist};
 pub use rule::{LintRule, Severity};
 pub use score::{Score, ScorePart};
@@ -123,7 +124,7 @@ fn run_rules(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &mut Sink
     structure::check(body, kind, facts, sink);
     vocabulary::check(body, kind, sink);
     numbers::check(body, kind, sink);
-    failed_checks::check(body, kind, sink);
+    failed_checks::check(body, kind, facts, sink);
 }
 
 impl LintReport {

@@ -258,6 +258,10 @@ impl Principal {
         Self(SmolStr::new(agent.as_str()))
     }
 
+    /// Of a caller that states no name.
+    pub const UNNAMED: &'static str = "local";
+    /// Of a runner as a program, which is no person either.
+    pub const RUNNER: &'static str = "runner";
     /// Of the names of Baton's own parts, such as `baton:sweeper`.
     pub const OWN_PREFIX: &'static str = "baton:";
     /// Of the names that agents are given by runners, such as `agent:reviewer`.

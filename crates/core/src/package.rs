@@ -9,6 +9,7 @@ use crate::canonical;
 use crate::document::Node;
 use crate::document::kind::{DocumentKind, Shape};
 use crate::hash::Hash;
+use crate::look_alike::name_outline;
 use crate::view;
 use crate::view::read::first_text;
 pub use crate::view::{ReportedDecision, ReviewFinding, ValidationRequest, View};
@@ -24,11 +25,24 @@ pub struct Package {
     /// The sender's own text, stored and returned unchanged.
     pub text: Arc<str>,
     pub document: Arc<Node>,
+    /// Found once: every rule asks for it.
+    kind: DocumentKind,
+    body: BodyPlace,
+}
+
+/// Where the fields of a document are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BodyPlace {
+    Whole,
+    /// Under the member with this index: the root of the document.
+    UnderMember(usize),
 }
 
 impl Package {
     pub fn new(format: Format, text: impl Into<Arc<str>>, document: Node) -> Self {
-        Self { format, text: text.into(), document: Arc::new(document) }
+        let Shape { kind, body } = Shape::of(&document);
+        let body = BodyPlace::of(&document, body);
+        Self { format, text: text.into(), document: Arc::new(document), kind, body }
     }
 
     /// The package's identity: equal for the same content in any notation.
@@ -173,24 +187,29 @@ impl Package {
         self.body().at(field).or_else(|| self.document.at(field)).is_some()
     }
 
-    /// Every value of a field: at the root of the document, in its body, and in the body's context.
-    pub fn nodes_at(&self, field: &str) -> Vec<&Node> {
-        let body = self.body();
-        let roots = [Some(&*self.document), Some(body), body.member("context")];
-        roots.into_iter().flatten().filter_map(|it| it.at(field)).collect()
+    /// Every value of a field whose name looks like this, with the field as it is written: at the root
+    /// of the document, in its body, and in the parts of either that documents put such fields in.
+    pub fn nodes_like(&self, field: &str) -> Vec<(String, &Node)> {
+        const PARTS: [&str; 4] = ["context", "body", "result", "metadata"];
+        let roots = [&*self.document, self.body()];
+        let parts = roots.into_iter().flat_map(|it| PARTS.map(|part| it.member(part)));
+        let names: Vec<&str> = field.split('.').collect();
+        let mut found = Vec::new();
+        for root in roots.into_iter().chain(parts.flatten()) {
+            find_like(root, &names, "", &mut found);
+        }
+        found
     }
 
     /// The phase that the metadata block says it ends.
     pub fn phase(&self) -> Option<&str> {
-        let Shape { kind, body } = Shape::of(&self.document);
-        let is_block = matches!(kind, DocumentKind::MetadataBlock(_));
-        first_text(body, &["phase"]).filter(|_| is_block)
+        let is_block = matches!(self.kind, DocumentKind::MetadataBlock(_));
+        first_text(self.body(), &["phase"]).filter(|_| is_block)
     }
 
     /// The phase that the metadata block names for the work that follows.
     pub fn next_phase(&self) -> Option<&str> {
-        let Shape { kind, body } = Shape::of(&self.document);
-        view::next_phase(kind, body)
+        view::next_phase(self.kind, self.body())
     }
 
     /// The receiver that the metadata block suggests.
@@ -238,7 +257,18 @@ impl Package {
     }
 
     fn body(&self) -> &Node {
-        Shape::of(&self.document).body
+        match (self.body, &*self.document) {
+            (BodyPlace::UnderMember(index), Node::Map(members)) => &members[index].1,
+            (BodyPlace::UnderMember(_) | BodyPlace::Whole, document) => document,
+        }
+    }
+}
+
+impl BodyPlace {
+    fn of(document: &Node, body: &Node) -> Self {
+        let Node::Map(members) = document else { return Self::Whole };
+        let index = members.iter().position(|(_, member)| std::ptr::eq(member, body));
+        index.map_or(Self::Whole, Self::UnderMember)
     }
 }
 
@@ -279,6 +309,35 @@ fn digest(pairs: &BTreeSet<(String, String)>) -> Hash {
     Hash(digest.finalize().into())
 }
 
+/// Outlines are worked out where letters of other scripts are about: a document may have many members.
+fn is_same_name(one: &str, other: &str) -> bool {
+    if !one.is_ascii() || !other.is_ascii() {
+        return name_outline(one) == name_outline(other);
+    }
+    letters(one).eq(letters(other))
+}
+
+fn letters(name: &str) -> impl Iterator<Item = u8> {
+    let letters = name.bytes().filter(|it| !matches!(it, b'-' | b'_' | b'.' | b' '));
+    letters.map(|it| it.to_ascii_lowercase())
+}
+
+fn find_like<'a>(
+    node: &'a Node,
+    names: &[&str],
+    before: &str,
+    found: &mut Vec<(String, &'a Node)>,
+) {
+    let (Some((wanted, rest)), Node::Map(members)) = (names.split_first(), node) else { return };
+    for (name, value) in members.iter().filter(|(name, _)| is_same_name(name, wanted)) {
+        let path = if before.is_empty() { name.to_string() } else { format!("{before}.{name}") };
+        match rest {
+            [] => found.push((path, value)),
+            rest => find_like(value, rest, &path, found),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,6 +348,24 @@ mod tests {
 
     fn issue(location: &str, severity: &str) -> Node {
         Node::map([("location", Node::text(location)), ("severity", Node::text(severity))])
+    }
+
+    #[test]
+    fn the_fields_of_a_package_are_those_of_its_shape() {
+        let text = Node::text;
+        let sides = [("from", text("analyst")), ("to", text("implementer"))];
+        let under_handoff = Node::map([("handoff", Node::map(sides.clone()))]);
+        let beside_others =
+            Node::map([("notes", text("later")), ("handoff", Node::map(sides.clone()))]);
+        let flat = Node::map([("from_agent", text("a")), ("to_agent", text("b"))]);
+        let payload = Node::map([("summary", text("Wrote a.rs")), ("handoff", text("later"))]);
+        let documents = [under_handoff, beside_others, flat, payload, text("words"), Node::Null];
+        for document in documents {
+            let package = package(document);
+            let shape = Shape::of(&package.document);
+            assert_eq!(package.kind, shape.kind);
+            assert!(std::ptr::eq(package.body(), shape.body), "{:?}", package.document);
+        }
     }
 
     #[test]

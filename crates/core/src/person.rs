@@ -1,9 +1,11 @@
 //! Who is a person: the one rule. What only a person may do asks here, and so does what holds agents
 //! to their own rules.
 
+use std::sync::LazyLock;
+
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::look_alike::name_outline;
+use crate::look_alike::{is_same_person, name_outline};
 use crate::names::{AgentId, Principal};
 use crate::registry::Agents;
 
@@ -17,6 +19,22 @@ pub enum Speaker {
     Reserved,
 }
 
+/// How the names that belong to Baton look. It is worked out once: the author of every message is compared
+/// with all of them.
+struct OwnLooks {
+    own_prefix: String,
+    agent_prefix: String,
+    agent: String,
+    reserved: [String; 2],
+}
+
+static OWN_LOOKS: LazyLock<OwnLooks> = LazyLock::new(|| OwnLooks {
+    own_prefix: name_outline(Principal::OWN_PREFIX),
+    agent_prefix: name_outline(Principal::AGENT_PREFIX),
+    agent: name_outline("agent"),
+    reserved: [AgentId::HUMAN, AgentId::ORCHESTRATOR].map(name_outline),
+});
+
 /// Compares by the look of the name, so that another spelling is not another speaker. `ids` are agents
 /// besides those of the registry: agents of a workflow need no file.
 pub fn speaker<'a>(
@@ -25,16 +43,16 @@ pub fn speaker<'a>(
     ids: impl IntoIterator<Item = &'a AgentId>,
 ) -> Speaker {
     let look = name_outline(by.as_str());
-    if look.starts_with(&name_outline(Principal::OWN_PREFIX)) {
+    if look.starts_with(&OWN_LOOKS.own_prefix) {
         return Speaker::Reserved;
     }
-    let prefixed = look.strip_prefix(&name_outline(Principal::AGENT_PREFIX));
+    let prefixed = look.strip_prefix(&OWN_LOOKS.agent_prefix);
     // Another sign, or none, in the place of the colon: only where an agent of that name exists.
-    let joined = look.strip_prefix(&name_outline("agent"));
+    let joined = look.strip_prefix(&OWN_LOOKS.agent);
     let joined = joined.map(|it| it.trim_start_matches(|it: char| !it.is_alphanumeric()));
     let names = [Some(look.as_str()), prefixed, joined];
     let is_named = |name: &str| names.contains(&Some(name));
-    if [AgentId::HUMAN, AgentId::ORCHESTRATOR].iter().any(|it| is_named(&name_outline(it))) {
+    if OWN_LOOKS.reserved.iter().any(|it| is_named(it)) {
         return Speaker::Reserved;
     }
     let registered = names.iter().flatten().find_map(|it| agents.by_outline(it));
@@ -45,6 +63,14 @@ pub fn speaker<'a>(
         None if prefixed.is_some() => Speaker::Agent(unknown(by)),
         None => Speaker::Person,
     }
+}
+
+/// Whether this is how callers go by that state no name: `local` and `runner`, in whatever spelling.
+///
+/// They may do what any person may. Where people are counted, they count for none.
+pub fn is_unnamed(by: &Principal) -> bool {
+    let is_it = |it: &str| is_same_person(it, by.as_str());
+    is_it(Principal::UNNAMED) || is_it(Principal::RUNNER)
 }
 
 /// The id of an agent that is not known, as near to what was written as an id can be.
@@ -72,6 +98,22 @@ mod tests {
             Speaker::Reserved => "reserved".to_owned(),
         };
         assert_eq!(shown, expected, "{name}");
+    }
+
+    #[test]
+    fn a_caller_without_a_name_is_known_in_any_spelling() {
+        for (name, expected) in [
+            ("local", true),
+            ("Local", true),
+            ("l\u{43e}cal", true),
+            ("runner", true),
+            ("Runner", true),
+            ("ana", false),
+            ("localhost", false),
+            ("forerunner", false),
+        ] {
+            assert_eq!(is_unnamed(&Principal::parse(name).unwrap()), expected, "{name}");
+        }
     }
 
     #[test]

@@ -9,12 +9,15 @@ use crate::names::{AgentId, ContextKey, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::run::HandoffNo;
+use crate::sent_file::{MOST_FILE_BYTES, MOST_FILES};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the run is {status} and takes no more commands; start a new one")]
     RunFinished { status: &'static str },
-    #[error("{handoff} is finished, and a finished handoff never changes")]
+    #[error(
+        "{handoff} is finished, and a finished handoff never changes; `baton handoff list` shows those that are open"
+    )]
     Finished { handoff: HandoffNo },
     #[error("cannot {command} {handoff} while it is {}; {hint}", condition(state))]
     WrongState {
@@ -85,7 +88,7 @@ pub enum Refusal {
     NotAChoice { handoff: HandoffNo, answer: &'static str, choices: String },
     #[error("the step `{step}` does not let its work be rejected")]
     RejectNever { step: StepId },
-    #[error("the run is paused; resume it first")]
+    #[error("the run is paused; type `baton run resume RUN` first")]
     Paused,
     #[error("the run is not paused")]
     NotPaused,
@@ -127,6 +130,11 @@ pub enum Refusal {
          rejected and made again"
     )]
     OwnWork { handoff: HandoffNo, by: Principal },
+    #[error(
+        "`{by}` is how callers go by that state no name, and an approval of {handoff} counts people; say who \
+         you are: `--as NAME`, or the header `Baton-As`"
+    )]
+    UnnamedCaller { handoff: HandoffNo, by: Principal },
     #[error("{}", approved_before(*handoff, by, before))]
     AlreadyApproved { handoff: HandoffNo, by: Principal, before: Principal },
     #[error("the vote of `{by}` on {handoff} cannot go to `{to}`: {why}")]
@@ -162,6 +170,11 @@ pub enum Refusal {
     NotAQuestion { handoff: HandoffNo },
     #[error("{}", stale(*handoff, *fence, *current))]
     StaleFence { handoff: HandoffNo, fence: u32, current: Option<u32> },
+    #[error(
+        "{n_files} files with {n_bytes} bytes of this attempt at {handoff} are kept, and more than \
+         {MOST_FILES} files or {MOST_FILE_BYTES} bytes are not; send fewer or smaller files"
+    )]
+    FilesFull { handoff: HandoffNo, n_files: u32, n_bytes: u64 },
     #[error(
         "a lease on this step was lost; accept {handoff}, or send the fencing token of your lease"
     )]
@@ -287,6 +300,7 @@ impl Refusal {
             Self::NotAPerson { .. } => ("not_a_person", Conflict, None),
             Self::NotAnApprover { handoff, .. } => ("not_an_approver", Conflict, Some(handoff)),
             Self::OwnWork { handoff, .. } => ("own_work", Conflict, Some(handoff)),
+            Self::UnnamedCaller { handoff, .. } => ("unnamed_caller", Conflict, Some(handoff)),
             Self::AlreadyApproved { handoff, .. } => ("already_approved", Conflict, Some(handoff)),
             Self::BadDelegate { handoff, .. } => ("bad_delegate", Unacceptable, Some(handoff)),
             Self::NoVote { handoff } => ("no_vote", Conflict, Some(handoff)),
@@ -299,6 +313,7 @@ impl Refusal {
             Self::QuestionOpen { handoff } => ("question_open", Conflict, Some(handoff)),
             Self::NotAQuestion { handoff } => ("not_a_question", Conflict, Some(handoff)),
             Self::StaleFence { handoff, .. } => ("stale_fence", Conflict, Some(handoff)),
+            Self::FilesFull { handoff, .. } => ("files_full", Unacceptable, Some(handoff)),
             Self::FenceRequired { handoff } => ("fence_required", Conflict, Some(handoff)),
             Self::NoLease { handoff } => ("no_lease", Conflict, Some(handoff)),
             Self::NotYet { handoff, .. } => ("not_yet", Conflict, Some(handoff)),

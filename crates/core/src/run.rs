@@ -4,6 +4,7 @@
 
 mod cast;
 mod counter;
+mod files;
 mod fork;
 mod given;
 mod handoff;
@@ -22,13 +23,16 @@ use crate::gate::GateEdge;
 use crate::hash::Hash;
 use crate::named::named;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
+use crate::sent_file::AttemptFiles;
 use crate::workflow::{Mode, Place, Workflow};
 
 pub use self::cast::{Portrait, RunCast};
 pub use self::counter::{CounterScope, RunCounter};
 pub use self::fork::{Arrival, Fork};
 pub use self::given::Given;
-pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
+pub use self::handoff::{
+    Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State, without_failure,
+};
 pub use self::spent::Spent;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +110,9 @@ pub struct Run {
     /// What agents have used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<Spent>,
+    /// How much was sent back of the newest attempts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<AttemptFiles>,
     /// Who made the newest packages, where a gate of the workflow asks for that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<crate::approval::PackageAuthor>,
@@ -278,6 +285,7 @@ impl Run {
             n_asks: 0,
             budget: Budget::default(),
             spent: Vec::new(),
+            files: Vec::new(),
             authors: Vec::new(),
             n_handoffs: 0,
             started_at: now,

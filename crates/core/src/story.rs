@@ -20,13 +20,24 @@ pub struct Story {
     pub pr_url: Option<String>,
 }
 
-/// The branch for a story that names none, after its key: `feat/story-1.1.1` for `v0.1:1.1.1`.
+/// The branch for a story that names none, after its whole key: `feat/story-shop-12` for `shop:12`.
+///
+/// Only a version in front of it is left off, as the pipeline API has it: `feat/story-1.1.1` for `v0.1:1.1.1`.
 pub fn branch_for_key(key: &str) -> String {
-    let name = key.rsplit(':').next().unwrap_or(key);
+    let name = match key.split_once(':') {
+        Some((before, name)) if is_version(before) => name,
+        Some(_) | None => key,
+    };
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '-';
     let slug: String =
         name.chars().map(|it| if is_plain(it) { it.to_ascii_lowercase() } else { '-' }).collect();
     format!("feat/story-{}", slug.trim_matches(['-', '.']))
+}
+
+/// `v0.1`, `v2`.
+fn is_version(text: &str) -> bool {
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    text.strip_prefix('v').is_some_and(|it| it.split('.').all(is_number))
 }
 
 impl Story {

@@ -12,8 +12,8 @@ pub mod read;
 mod subject;
 
 pub use parts::{
-    Artifact, ErrorReport, Expectations, OpenQuestion, ReportedDecision, ReviewFinding,
-    ValidationRequest,
+    Artifact, ErrorReport, Expectations, FindingToAnswer, OpenQuestion, ReportedDecision,
+    ReviewFinding, ValidationRequest,
 };
 pub(crate) use parts::{blockers, decisions, failures, findings};
 use read::first_text;
@@ -130,6 +130,12 @@ impl View {
         let artifacts = self.artifacts.iter().filter_map(|it| it.path.as_deref());
         artifacts.chain(self.files.iter().map(String::as_str))
     }
+}
+
+/// The findings of a review, as the agent that gets the document has to answer them.
+pub fn findings_to_answer(document: &Node) -> Vec<FindingToAnswer> {
+    let body = Shape::of(document).body;
+    first_list(parts::findings_to_answer(body), || parts::findings_to_answer(document))
 }
 
 /// A text at the top of the document. A name there is that of a field, not that of the root.

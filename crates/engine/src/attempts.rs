@@ -170,6 +170,7 @@ impl Engine {
                 | Command::Post { .. }
                 | Command::Collaborate(_)
                 | Command::RecordUsage(_)
+                | Command::SendFile(_)
                 | Command::Signal(_)
         );
         if is_unfenced && !is_live {
@@ -237,6 +238,17 @@ impl Engine {
         })))
     }
 
+    /// Refuses an attempt at another handoff.
+    pub(crate) async fn check_own_handoff(
+        &self,
+        attempt: &Attempt,
+        named: (RunId, HandoffNo),
+        command: &'static str,
+    ) -> Result<(), EngineError> {
+        let own = self.resolve_handoff(&HandoffRef::Id(attempt.handoff)).await?;
+        if own == named { Ok(()) } else { Err(other(attempt, own.1, command)) }
+    }
+
     /// Refuses what is not about a handoff.
     pub(crate) fn not_for_attempts(
         &self,
@@ -301,6 +313,7 @@ fn target(command: &Command) -> CommandTarget<'_> {
         Command::Release(it) => CommandTarget::Handoff(it.handoff),
         Command::Record(it) => CommandTarget::Handoff(it.handoff),
         Command::RecordUsage(it) => CommandTarget::Handoff(it.handoff),
+        Command::SendFile(it) => CommandTarget::Handoff(it.handoff),
         Command::Reply(it) => CommandTarget::Question(it.handoff),
         Command::Post { .. } | Command::Signal(_) => CommandTarget::Run,
         Command::Collaborate(it) => match it {
@@ -354,6 +367,8 @@ fn fenced(mut command: Command, attempt: &Attempt, own: HandoffNo) -> Command {
     } else if let Command::Reply(it) = &mut command {
         it.fence = fence;
     } else if let Command::RecordUsage(it) = &mut command {
+        it.fence = attempt.fence;
+    } else if let Command::SendFile(it) = &mut command {
         it.fence = attempt.fence;
     } else if let Command::Post { by, .. } = &mut command {
         *by = Some(attempt.agent.clone());

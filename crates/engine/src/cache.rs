@@ -33,7 +33,8 @@ pub(crate) struct Cache {
     /// The same by id, for handoffs that were requested by id.
     ids: Mutex<LruCache<HandoffId, (RunId, HandoffNo)>>,
     workflows: Mutex<LruCache<(Hash, Mode), Arc<Workflow>>>,
-    /// Texts that were just written or read. They never change; long ones are not cached.
+    /// Texts that were just written or read. They never change, but may be dropped; long ones are
+    /// not cached.
     texts: Mutex<LruCache<ContentId, Content>>,
 }
 
@@ -63,7 +64,8 @@ impl Cache {
         lock(&self.runs).get(&id).cloned()
     }
 
-    /// Keeps the newer of two versions: replies may arrive here out of order.
+    /// Keeps the newer of two versions: replies may arrive here out of order. A run that has ended is
+    /// not kept: no command changes it any more, and it would only take the place of one that goes on.
     pub(crate) fn remember(&self, loaded: Loaded, numbers: &[(HandoffNo, u64)]) -> Arc<Loaded> {
         let id = loaded.run.id;
         if !numbers.is_empty() {
@@ -72,9 +74,12 @@ impl Cache {
                 known.put(*number, (id, *no));
             }
         }
-        if !loaded.run.is_finished() {
-            lock(&self.stories).put(loaded.run.story.clone(), id);
+        if loaded.run.is_finished() {
+            self.forget(id);
+            self.forget_open_run(&loaded.run.story, id);
+            return Arc::new(loaded);
         }
+        lock(&self.stories).put(loaded.run.story.clone(), id);
         let mut runs = lock(&self.runs);
         if let Some(known) = runs.get(&id)
             && known.version >= loaded.version
@@ -92,6 +97,14 @@ impl Cache {
 
     pub(crate) fn open_run(&self, story: &StoryKey) -> Option<RunId> {
         lock(&self.stories).get(story).copied()
+    }
+
+    /// The story may have its next run already.
+    fn forget_open_run(&self, story: &StoryKey, ended: RunId) {
+        let mut stories = lock(&self.stories);
+        if stories.peek(story) == Some(&ended) {
+            stories.pop(story);
+        }
     }
 
     pub(crate) fn forget_story(&self, story: &StoryKey) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use baton_core::hash::Hash;
 use baton_store::{CheckpointRow, Position, Store, StoreError};
-use baton_wire::checkpoint::{Checkpoint, CheckpointKey, LogLink, LogPrefix};
+use baton_wire::checkpoint::{Checkpoint, CheckpointKey, LogLink, LogPrefix, LostTexts};
 use jiff::Timestamp;
 
 pub use self::keeper::{CheckpointEvery, CheckpointKeeper};
@@ -44,8 +44,11 @@ impl Engine {
         Ok(sign_checkpoint(self.store.as_ref(), &key, self.clock.now()).await?)
     }
 
-    pub(crate) async fn last_checkpoint(&self) -> Result<Option<CheckpointRow>, StoreError> {
-        self.store.last_checkpoint().await
+    /// Up to where the newest checkpoint covers the log.
+    async fn signed_position(&self) -> Result<Option<Position>, EngineError> {
+        let last = self.store.last_checkpoint().await?;
+        let checked = last.and_then(|it| it.signed.check().ok());
+        Ok(checked.map(|it| Position(it.log.position)))
     }
 }
 
@@ -64,9 +67,11 @@ pub async fn sign_checkpoint(
         let start = known.map_or(LogPrefix::EMPTY, |(_, it)| it.log);
         let log = extend(store, start).await?;
         let stories = store.story_head(u64::MAX).await?;
+        let lost_texts = Some(LostTexts::of(&store.losses().await?.texts));
         if let Some((row, before)) = known
             && before.log == log
             && before.n_story_links == stories.n_links
+            && before.lost_texts == lost_texts
             && before.key == key.public()
         {
             return Ok((*row).clone());
@@ -79,6 +84,7 @@ pub async fn sign_checkpoint(
             log,
             n_story_links: stories.n_links,
             story_head: stories.head,
+            lost_texts,
             previous: last.as_ref().map_or(Hash::ZERO, |it| it.signed.hash()),
             key: key.public(),
         };

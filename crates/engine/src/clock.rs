@@ -1,9 +1,8 @@
 //! The source of time and ids: the only file that asks the operating system for either.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that may")]
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_core::decide::IdSource;
 use jiff::{SignedDuration, Timestamp};
@@ -41,6 +40,43 @@ impl IdSource for SystemClock {
 
     fn nonce(&self) -> [u8; 16] {
         *Uuid::new_v4().as_bytes()
+    }
+}
+
+/// The machine's own clock, set right by what it differs from another one: the clock that several
+/// machines have in common.
+#[derive(Debug, Default)]
+pub struct ShiftedClock {
+    machine: SystemClock,
+    /// In nanoseconds, to be added. The store that compares the clocks changes it.
+    offset: Arc<AtomicI64>,
+}
+
+impl ShiftedClock {
+    pub fn new(offset: Arc<AtomicI64>) -> Self {
+        Self { machine: SystemClock, offset }
+    }
+}
+
+impl Clock for ShiftedClock {
+    fn now(&self) -> Timestamp {
+        let now = self.machine.now();
+        let offset = SignedDuration::from_nanos(self.offset.load(Ordering::Relaxed));
+        now.saturating_add(offset).unwrap_or(now)
+    }
+
+    fn as_fresh(&self) -> &dyn IdSource {
+        self
+    }
+}
+
+impl IdSource for ShiftedClock {
+    fn id(&self) -> Uuid {
+        self.machine.id()
+    }
+
+    fn nonce(&self) -> [u8; 16] {
+        self.machine.nonce()
     }
 }
 

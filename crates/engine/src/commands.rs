@@ -1,7 +1,5 @@
 //! The commands: hand off, answer a handoff, steer a run. How a run starts is in `starts`.
 
-use std::collections::BTreeSet;
-
 use baton_core::budget::Budget;
 use baton_core::command::{Command, Create};
 use baton_core::decide::{self, DecisionContext, First};
@@ -71,20 +69,35 @@ impl Engine {
             RunTarget::Story { key, workflow } => {
                 if let Some(run) = self.cache.open_run(&key) {
                     let outcome = self.on_run(caller, run, Command::Create(create.clone())).await;
-                    match outcome {
-                        Err(EngineError::Refused {
-                            refusal: Refusal::RunFinished { .. }, ..
-                        }) => {
-                            self.cache.forget_story(&key);
-                        }
-                        outcome => return outcome,
+                    // Boxed: only a refused command needs it.
+                    if !Box::pin(self.is_of_former_run(&outcome, &key, run)).await? {
+                        return outcome;
                     }
+                    self.cache.forget_story(&key);
                 }
                 // Boxed: only the first handoff of a story needs a future of this size.
                 let first = Box::pin(self.create_in_story(caller, key, workflow, create));
                 let outcome = first.await;
                 self.or_repeated(caller, outcome).await
             }
+        }
+    }
+
+    /// Whether a command was refused by a run that is not the open one of its story any more.
+    async fn is_of_former_run(
+        &self,
+        outcome: &Result<CommandResult, EngineError>,
+        story: &StoryKey,
+        run: RunId,
+    ) -> Result<bool, EngineError> {
+        match outcome {
+            Err(EngineError::Refused { refusal: Refusal::RunFinished { .. }, .. }) => Ok(true),
+            Ok(_) | Err(EngineError::Closing | EngineError::Store(_)) => Ok(false),
+            // Another node may have ended that run, and begun the next.
+            Err(_) if self.is_shared() => {
+                Ok(self.open_run(story).await?.is_none_or(|it| it.run.id != run))
+            }
+            Err(_) => Ok(false),
         }
     }
 
@@ -128,16 +141,20 @@ impl Engine {
             AttemptCommand::CarryOut(command) => command,
             AttemptCommand::Accepted(outcome) => return Ok(*outcome),
         };
-        let files = self.files_of(Some(run), command.package()).await;
+        let files = match &caller.attempt {
+            Some(_) => self.files_of_attempt(run, command.package()).await,
+            None => self.files_of(Some(run), command.package()).await,
+        };
         let to_answer = match command.package() {
             Some(_) => self.to_answer(run, &command).await?,
-            None => BTreeSet::new(),
+            None => Vec::new(),
         };
         let decide = |loaded: &Loaded, ground: DecisionContext<'_>| {
-            let (files, to_answer) = (Some(&files), Some(&to_answer));
+            let (files, to_answer) = (Some(&files), Some(to_answer.as_slice()));
             decide::decide(&loaded.run, &command, DecisionContext { files, to_answer, ..ground })
         };
-        let outcome = self.carry_out(caller, run, decide).await;
+        // Boxed: every caller's future would contain it, and be copied with it from layer to layer.
+        let outcome = Box::pin(self.carry_out(caller, run, decide)).await;
         let Err(EngineError::Refused { refusal, handoff: None, .. }) = outcome else {
             return outcome;
         };

@@ -3,7 +3,7 @@
 use baton_core::names::{AgentId, NameError, StoryKey, WorkflowName};
 use baton_core::problem::Problem;
 use baton_core::refusal::{Refusal, RefusalClass};
-use baton_core::run::HandoffNo;
+use baton_core::run::{HandoffNo, RunStatus};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Mode;
 use baton_store::{HandoffRow, StoreError, Version};
@@ -47,8 +47,8 @@ pub enum EngineError {
         spellings: String,
     },
     #[error(
-        "`{label}` is a label within a run; say which with `run`, or as {}",
-        or_run_label(label, candidates)
+        "`{label}` is a label within a run; say which with `--run {}` (in the API `run`), or as {}",
+        candidates.first().map_or("RUN", |(run, _)| run.as_str()), or_run_label(label, candidates)
     )]
     WhichRun {
         label: String,
@@ -84,8 +84,19 @@ pub enum EngineError {
         /// Why the project's own one is not used.
         why: Option<String>,
     },
-    #[error("the story `{story}` is under way as run {number} already")]
+    #[error(
+        "the story `{story}` is under way as run {number} already; `baton run show {number}` shows it, and `baton run cancel {number}` ends it"
+    )]
     AlreadyOpen { story: StoryKey, number: u64 },
+    #[error(
+        "the story `{story}` comes after {}; `baton run start {} --anyway` (in the API `anyway`) starts it \
+         all the same", unfinished(open), shell_word(story.as_str())
+    )]
+    DependsOnOthers {
+        story: StoryKey,
+        /// The stories that it depends on and that are not finished.
+        open: Vec<StoryKey>,
+    },
     #[error(
         "run {number} is still under way, so there is no completion yet; `baton run show {number}` tells where it is"
     )]
@@ -107,11 +118,8 @@ pub enum EngineError {
         "the document does not say who sends it, and no agent holds the work; name the sending agent"
     )]
     SenderUnknown,
-    #[error(
-        "no handoff is open in run {number}, so there is nothing in it to complete or take up; \
-         `baton run show {number}` shows where it is"
-    )]
-    NothingAtHand { number: u64 },
+    #[error("{}", nothing_at_hand(*number, *status))]
+    NothingAtHand { number: u64, status: RunStatus },
     #[error(
         "handoff {number} ({handoff}) is for `{to}`, who is not started with a prompt; `baton inbox` shows \
          what people are asked"
@@ -200,6 +208,7 @@ impl EngineError {
             EngineError::NoSuchMode { .. } => "no_such_mode",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
+            EngineError::DependsOnOthers { .. } => "depends_on_others",
             EngineError::RunOpen { .. } => "run_open",
             EngineError::NoArchive => "no_archive",
             EngineError::ArchiveFailing { .. } => "archive_failing",
@@ -248,6 +257,7 @@ impl EngineError {
             | EngineError::KeyReused => ErrorClass::Unacceptable,
             EngineError::AmbiguousName { .. }
             | EngineError::AlreadyOpen { .. }
+            | EngineError::DependsOnOthers { .. }
             | EngineError::RunOpen { .. }
             | EngineError::NothingReady { .. }
             | EngineError::NothingAtHand { .. } => ErrorClass::Conflict,
@@ -330,6 +340,33 @@ fn listed(problems: &[Problem]) -> String {
 fn story_hint(key: &StoryKey, near: Option<&StoryKey>) -> String {
     let near = near.map(|it| format!("did you mean `{it}`? ")).unwrap_or_default();
     format!("{near}`baton story add {} --title \"...\"` adds it", shell_word(key.as_str()))
+}
+
+/// "`a` and `b`, which are not finished".
+fn unfinished(open: &[StoryKey]) -> String {
+    const MOST: usize = 5;
+    let mut names: Vec<String> = open.iter().take(MOST).map(|it| format!("`{it}`")).collect();
+    if open.len() > MOST {
+        names.push(format!("{} more", open.len() - MOST));
+    }
+    let last = names.pop().unwrap_or_default();
+    match names.len() {
+        0 => format!("{last}, which is not finished"),
+        _ => format!("{} and {last}, which are not finished", names.join(", ")),
+    }
+}
+
+fn nothing_at_hand(number: u64, status: RunStatus) -> String {
+    match status {
+        RunStatus::Completed | RunStatus::Cancelled => format!(
+            "run {number} is {}, so no handoff is open in it; `baton run show {number}` shows how it went",
+            status.name()
+        ),
+        RunStatus::Open | RunStatus::Paused => format!(
+            "no handoff is open in run {number}, so there is nothing in it to complete or take up; \
+             `baton run show {number}` shows where it is"
+        ),
+    }
 }
 
 fn sentence(text: Option<&str>) -> String {

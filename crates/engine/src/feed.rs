@@ -66,7 +66,7 @@ impl Feed {
             self.read = self.store.events(&filter).await?.into();
             match self.read.back() {
                 Some(last) => self.cursor = last.position,
-                // No events of this run up to the tip: skip them from now on.
+                // Up to the tip there is nothing, and nothing is added there: skip it from now on.
                 None => self.cursor = self.cursor.max(tip),
             }
         }

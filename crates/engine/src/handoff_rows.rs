@@ -60,7 +60,14 @@ mod tests {
 
     fn accepted() -> Event {
         let (by, acknowledgement) = (AgentId::human(), Some(words("I am to do it").id));
-        HandoffEvent::Accepted { handoff: NO, by, is_implicit: false, acknowledgement }.into()
+        HandoffEvent::Accepted {
+            handoff: NO,
+            by,
+            is_implicit: false,
+            acknowledgement,
+            holder: None,
+        }
+        .into()
     }
 
     /// One line for each event: the row after it, with times in seconds after the creation.

@@ -18,14 +18,18 @@ mod commands;
 mod cursors;
 mod error;
 mod feed;
+mod files;
 mod handoff_rows;
 mod health;
 mod heartbeat;
+mod jitter;
 mod leases;
 mod look_alikes;
 mod mistyped;
 mod names;
+mod nodes;
 mod outcome;
+mod pinned;
 mod queries;
 mod reader;
 mod rebuild;
@@ -43,6 +47,7 @@ mod template;
 mod texts;
 mod timekeeper;
 mod timers;
+mod tip;
 mod verify;
 mod workspace;
 
@@ -50,11 +55,10 @@ use std::sync::Arc;
 
 use baton_core::decide::{Decision, DecisionContext};
 use baton_core::event::{Event, HandoffEvent};
-use baton_core::hash::Hash;
 use baton_core::refusal::Refusal;
-use baton_core::run::{HandoffNo, Run, RunId};
+use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
-use baton_core::workflow::{Mode, Workflow};
+use baton_core::workflow::Workflow;
 use baton_store::{
     Append, AppendError, Definition, HandoffRef, HandoffRow, IdempotencyRecord, Position, RunRef,
     Store, StoreError, Version,
@@ -75,13 +79,15 @@ pub use crate::checkpoints::{
     CheckpointEvery, CheckpointKeeper, CheckpointKeys, CheckpointTrust, CheckpointWalk,
     SignedPrefix, sign_checkpoint, verify_checkpoints,
 };
-pub use crate::clock::{Clock, FixedClock, SystemClock};
+pub use crate::clock::{Clock, FixedClock, ShiftedClock, SystemClock};
 pub use crate::commands::RunTarget;
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
+pub use crate::files::{KeptFile, KeptState, NewBytes, NewFile, SentFileResult};
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
+use crate::nodes::Nodes;
 pub use crate::outcome::CommandResult;
 pub use crate::reader::Reader;
 pub use crate::rebuild::{RebuiltRun, rebuild_run};
@@ -89,11 +95,12 @@ pub use crate::receive::{DocumentHints, ReceiveResult};
 pub use crate::redact::{EXPIRED_TEXT, REDACTED_TEXT};
 pub use crate::repository::{BranchName, GitBranch, GitRefs, Repository};
 pub use crate::retention::{RetainedRun, RetentionKeeper, RetentionPass};
-pub use crate::starts::{StartRun, StartingPoint};
+pub use crate::starts::{Dependencies, StartRun, StartingPoint};
 pub use crate::stories::{SavedStory, branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
+use crate::tip::LogTip;
 pub use crate::verify::{Verified, readable, verify_all, verify_all_with, verify_run};
 pub use crate::workspace::Workspace;
 pub use baton_core::shell::shell_word;
@@ -111,13 +118,14 @@ pub struct Engine {
     catalog: CurrentCatalog,
     cache: Cache,
     leases: Leases,
+    /// `None` where only this process uses the store.
+    nodes: Option<Box<Nodes>>,
     workspace: Option<Arc<dyn Workspace>>,
     /// Bounds how many packages are compared with the workspace's files at once.
     looks: Semaphore,
     /// Held while a claim at a step with `at_once` counts and accepts.
     limited_claims: Mutex<()>,
-    /// The newest position that is known to be on disk.
-    tip: watch::Sender<Position>,
+    tip: LogTip,
     health: health::DataHealth,
     checkpoint_keys: Option<Arc<dyn CheckpointKeys>>,
     /// Commands hold it for reading, the shutdown for writing: so the shutdown waits for them.
@@ -146,7 +154,8 @@ impl Engine {
         clock: Arc<dyn Clock>,
         catalog: Catalog,
     ) -> Result<Self, EngineError> {
-        let tip = watch::Sender::new(store.last_position().await?);
+        let tip = LogTip::of(store.as_ref()).await?;
+        let nodes = store.settled().map(|_| Box::default());
         let leases = Leases::new(clock.now());
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
@@ -159,6 +168,7 @@ impl Engine {
             catalog,
             cache,
             leases,
+            nodes,
             workspace,
             looks,
             limited_claims,
@@ -178,9 +188,20 @@ impl Engine {
         self.store.last_position().await.map(|_| ())
     }
 
-    /// The newest position on disk, now and as it grows.
+    /// Up to where the log is complete, now and as it grows. Positions need not be dense.
     pub fn tip(&self) -> watch::Receiver<Position> {
         self.tip.subscribe()
+    }
+
+    /// Changes with every commit, and whenever another process may have committed: for a caller that
+    /// waits for a row to change.
+    pub fn news(&self) -> watch::Receiver<()> {
+        self.tip.news()
+    }
+
+    /// Whether other processes may use the store at the same time.
+    pub fn is_shared(&self) -> bool {
+        self.nodes.is_some()
     }
 
     /// Refuses new commands, waits for those in progress, writes the last lease renewals, closes
@@ -196,7 +217,7 @@ impl Engine {
             }
         }
         self.store.close().await;
-        self.tip.send_modify(|_| {});
+        self.tip.wake_all();
     }
 
     /// Admits a command, unless Baton is closing; the shutdown waits until the guard is dropped.
@@ -246,6 +267,12 @@ impl Engine {
                     return self.or_repeated(caller, Err(EngineError::refused(refusal))).await;
                 }
             };
+            // Nothing is compared with the store where nothing is appended.
+            let is_compared = !decision.events.is_empty() && caller.mode == CommandMode::Commit;
+            if self.is_shared() && matches!(source, RunSource::Memory) && !is_compared {
+                self.cache.forget(run);
+                continue;
+            }
             let at = ground.now;
             match self.commit(caller, &loaded, decision, NewRun::default(), at).await {
                 Ok(outcome) => return Ok(outcome),
@@ -301,7 +328,9 @@ impl Engine {
             answered,
             ..append
         });
-        let pending = self.leases.expect_changes(run, &append.timers);
+        // Where the store is shared, the timers are there, and not in memory.
+        let timers = if self.is_shared() { &[][..] } else { &append.timers };
+        let pending = self.leases.expect_changes(run, timers);
         let appended = match self.store.append(append.clone()).await {
             Ok(appended) => appended,
             // The append may have reached the disk all the same.
@@ -316,6 +345,9 @@ impl Engine {
             }
         };
         pending.appended(version);
+        if let Some(nodes) = &self.nodes {
+            nodes.leases.change(run, &append.timers);
+        }
         // The store has dropped its reference by now, so this does not clone.
         let Append { run, opened, changed, contents, .. } = Arc::unwrap_or_clone(append);
         let number = |no| appended.numbers.iter().find(|(it, _)| *it == no).map_or(0, |it| it.1);
@@ -330,11 +362,7 @@ impl Engine {
         let number = appended.run_number;
         let loaded = Loaded { run, version, head, number, workflow, rows: open };
         self.cache.remember(loaded, &appended.numbers);
-        self.tip.send_if_modified(|tip| {
-            let is_newer = *tip < appended.position;
-            *tip = appended.position.max(*tip);
-            is_newer
-        });
+        self.tip.appended(appended.position);
         Ok(outcome)
     }
 
@@ -441,6 +469,15 @@ impl Engine {
         }
     }
 
+    /// As [`Engine::load`], for a caller that neither appends nor refuses: never older than the store
+    /// where others may have moved the run.
+    async fn load_current(&self, run: RunId) -> Result<(Arc<Loaded>, RunSource), EngineError> {
+        if self.is_shared() {
+            self.cache.forget(run);
+        }
+        self.load(run).await
+    }
+
     async fn load(&self, run: RunId) -> Result<(Arc<Loaded>, RunSource), EngineError> {
         if let Some(loaded) = self.cache.run(run) {
             return Ok((loaded, RunSource::Memory));
@@ -457,37 +494,5 @@ impl Engine {
             rows: Vec::new(),
         };
         Ok((self.cache.remember(loaded, &[]), RunSource::Store))
-    }
-
-    /// The workflow that a run began with, in the run's mode.
-    async fn pinned(&self, run: &Run) -> Result<Arc<Workflow>, EngineError> {
-        let Run { pin, mode, .. } = run;
-        if let Some(workflow) = self.cache.workflow(pin, *mode) {
-            return Ok(workflow);
-        }
-        let catalog = self.catalog();
-        let current = catalog.workflows().find(|it| it.workflow.hash == *pin);
-        let workflow = match current {
-            Some(entry) => entry.workflow.clone(),
-            None => Arc::new(self.stored_workflow(pin).await?),
-        };
-        let workflow = match mode {
-            Mode::Autonomous => workflow,
-            Mode::SemiAutonomous | Mode::Supervised => Arc::new(workflow.in_mode(*mode)),
-        };
-        self.cache.remember_workflow(workflow.clone(), *mode);
-        Ok(workflow)
-    }
-
-    async fn stored_workflow(&self, pin: &Hash) -> Result<Workflow, EngineError> {
-        let damaged = |what: &str| StoreError::Damaged { what: what.to_owned() };
-        let definition = self.store.definition(pin).await?;
-        let definition = definition.ok_or_else(|| damaged("a run's workflow is not there"))?;
-        let workflow = baton_wire::workflow_file::parse(&definition.text)
-            .map_err(|_| damaged("a run's workflow does not read"))?;
-        if workflow.hash != *pin {
-            return Err(damaged("a run's workflow is not the one that it began with").into());
-        }
-        Ok(workflow)
     }
 }

@@ -10,6 +10,7 @@ use baton_core::run::{HandoffId, HandoffNo, RunId, RunStatus};
 use baton_core::view::View;
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, RunFilter, RunRef, RunRow};
 use baton_wire::formats;
+use baton_wire::suggest::nearest;
 use uuid::Uuid;
 
 use crate::{Engine, EngineError, RunTarget};
@@ -118,9 +119,9 @@ impl Engine {
         run: Option<RunId>,
     ) -> Result<HandoffRef, EngineError> {
         if let Some(row) = found(self.run_named(name).await)? {
-            let number = row.number;
+            let (number, status) = (row.number, row.run.status);
             let current = row.run.current().map(|it| it.no);
-            let no = current.ok_or(EngineError::NothingAtHand { number })?;
+            let no = current.ok_or(EngineError::NothingAtHand { number, status })?;
             return Ok(HandoffRef::InRun(row.run.id, no));
         }
         if let Some((within, agent)) = name.rsplit_once('/')
@@ -132,8 +133,27 @@ impl Engine {
         }
         match self.handoff_of_sender_id(name, run).await? {
             Some(row) => Ok(HandoffRef::InRun(row.run, row.no)),
-            None => Err(EngineError::NoSuchHandoff { which: format!("`{name}`") }),
+            None => {
+                let near = match StoryKey::typed(name) {
+                    Ok(key) => self.near_story(&key).await?,
+                    Err(_) => None,
+                };
+                let near = match self.near_receiver(name).await? {
+                    Some(near) => Some(format!(" (did you mean `{near}`?)")),
+                    None => near.map(|it| format!(" (did you mean the story `{it}`?)")),
+                };
+                let which = format!("`{name}`{}", near.unwrap_or_default());
+                Err(EngineError::NoSuchHandoff { which })
+            }
         }
+    }
+
+    /// `RUN/AGENT` with the receiver of an open handoff whose name is nearest.
+    async fn near_receiver(&self, name: &str) -> Result<Option<String>, EngineError> {
+        let Some((within, agent)) = name.rsplit_once('/') else { return Ok(None) };
+        let Some(row) = found(self.run_named(within).await)? else { return Ok(None) };
+        let receivers: Vec<&str> = row.run.handoffs.iter().map(|it| it.to.agent.as_str()).collect();
+        Ok(nearest(agent, &receivers).map(|it| format!("{within}/{it}")))
     }
 
     /// The handoff to which its sender gave this id: the open one, else the only one.

@@ -124,6 +124,19 @@ impl<'a> Reader<'a> {
         Ok(self.engine.store.handoff(which).await?)
     }
 
+    /// The handoff that a command with this idempotency key was about; none where the key was not used.
+    pub async fn handoff_of_key(
+        self,
+        scope: &str,
+        key: &str,
+    ) -> Result<Option<HandoffRow>, EngineError> {
+        let Some(answered) = self.engine.store.answered(scope, key).await? else { return Ok(None) };
+        let Some((result, nos)) = CommandResult::from_answered(&answered) else { return Ok(None) };
+        // What a command is about has its first event.
+        let Some(no) = nos.first() else { return Ok(None) };
+        Ok(self.engine.store.handoff(&HandoffRef::InRun(result.run, *no)).await?)
+    }
+
     /// The run of a command result, as it was then where the command is repeated.
     pub async fn run_after(self, result: &CommandResult) -> Result<RunRow, EngineError> {
         self.engine.run_after(result).await
@@ -189,6 +202,14 @@ impl<'a> Reader<'a> {
         self.engine.next_ready().await
     }
 
+    /// The stories that have to be finished before this one begins.
+    pub async fn unfinished_dependencies(
+        self,
+        story: &Story,
+    ) -> Result<Vec<StoryKey>, EngineError> {
+        self.engine.unfinished_dependencies(story).await
+    }
+
     /// Other stories whose keys look like this one.
     pub async fn look_alikes(self, key: &StoryKey) -> Result<LookAlikes, EngineError> {
         self.engine.look_alikes(key).await
@@ -226,7 +247,7 @@ impl<'a> Reader<'a> {
 
     /// The events after `cursor`, each once and in order, and then new ones as they come.
     pub fn feed(self, cursor: Position, run: Option<RunId>) -> Feed {
-        Feed::new(self.engine.store.clone(), self.engine.tip.subscribe(), cursor, run)
+        Feed::new(self.engine.store.clone(), self.engine.tip(), cursor, run)
     }
 
     pub async fn last_position(self) -> Result<Position, EngineError> {

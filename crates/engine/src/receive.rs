@@ -471,5 +471,5 @@ fn token(
 /// The handoff that the baton is with; of several branches, that of the sender.
 fn current_handoff(row: &RunRow, sender: Option<&AgentId>) -> Result<HandoffNo, EngineError> {
     let current = row.run.current_of(sender).map(|it| it.no);
-    current.ok_or(EngineError::NothingAtHand { number: row.number })
+    current.ok_or(EngineError::NothingAtHand { number: row.number, status: row.run.status })
 }

@@ -7,7 +7,7 @@ use baton_core::content::ContentId;
 use baton_core::decide::redact;
 use baton_core::names::FreeText;
 use baton_core::run::{Run, RunId};
-use baton_store::{DroppedText, TextOwner};
+use baton_store::{DroppedText, StoreLock, TextOwner};
 
 use crate::{Caller, CommandMode, CommandResult, Engine, EngineError};
 
@@ -32,6 +32,11 @@ impl Engine {
             .collect())
     }
 
+    /// Held while texts of a run are dropped, so that no other process drops the same ones.
+    pub(crate) async fn lock_texts(&self, run: RunId) -> Result<StoreLock, EngineError> {
+        Ok(self.store.lock(&format!("texts {run}")).await?)
+    }
+
     /// The texts of a run that were dropped, each with when and by whom.
     pub async fn dropped_texts(&self, run: RunId) -> Result<Vec<DroppedText>, EngineError> {
         Ok(self.store.dropped_texts(run).await?)
@@ -41,6 +46,7 @@ impl Engine {
     /// decided again is then recorded again.
     pub(crate) async fn decision_salt(&self, run: &Run) -> Result<Option<Arc<str>>, EngineError> {
         let Some(id) = run.decision_salt else { return Ok(None) };
+        // If another node has dropped it, the run has moved too, and the append is refused.
         if let Some(salt) = self.cache.text(id) {
             return Ok(Some(salt.text));
         }
@@ -56,6 +62,7 @@ impl Engine {
         reason: &FreeText,
     ) -> Result<CommandResult, EngineError> {
         self.not_for_attempts(caller, "redact")?;
+        let _lock = self.lock_texts(run).await?;
         let texts = self.redactable(run, ids).await?;
         let salt = self.load(run).await?.0.run.decision_salt;
         let decide = |loaded: &crate::cache::Loaded,

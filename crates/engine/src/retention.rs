@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton_core::content::ContentId;
 use baton_core::decide::{ExpiredMessages, expire};
-use baton_core::event::{ContentEvent, Event, message_text};
+use baton_core::event::{ContentEvent, Event, expiring_text};
 use baton_core::names::StoryKey;
 use baton_core::run::{RunId, RunStatus};
 use baton_store::{EventFilter, Position, RunFilter, RunRow};
@@ -14,7 +14,7 @@ use baton_wire::event;
 use jiff::SignedDuration;
 use tokio::sync::watch;
 
-use crate::{BackgroundTask, Caller, CommandMode, Engine, EngineError};
+use crate::{BackgroundTask, Caller, CommandMode, Engine, EngineError, jitter};
 
 /// How many runs are looked at together.
 const PAGE: u32 = 100;
@@ -88,6 +88,11 @@ impl Engine {
             return Ok(0);
         }
         let run = row.run.id;
+        let _lock = self.lock_texts(run).await?;
+        // Another node may have been faster.
+        if self.is_shared() && self.is_retained(row).await? {
+            return Ok(0);
+        }
         let mut n_messages = 0;
         let mut after = Position::START;
         loop {
@@ -95,7 +100,8 @@ impl Engine {
             let events = self.store.events(&filter).await?;
             let Some(last) = events.last() else { return Ok(n_messages) };
             after = last.position;
-            let texts = events.iter().filter_map(|it| message_text(&event::decode(&it.body).ok()?));
+            let texts =
+                events.iter().filter_map(|it| expiring_text(&event::decode(&it.body).ok()?));
             let texts = self.redactable(run, &texts.collect::<Vec<ContentId>>()).await?;
             let messages = ExpiredMessages { up_to: last.version.0, texts, kept };
             if messages.texts.is_empty() {
@@ -140,20 +146,22 @@ async fn keep(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
     // Runs up to here have nothing left to drop.
     let mut done_to = 0;
     let mut after = 0;
+    // Nodes that start together do not look together.
+    let every = || if engine.is_shared() { jitter::around(EVERY, engine.clock()) } else { EVERY };
     let mut wait = SOON;
     loop {
         tokio::select! {
             _ = stopped.wait_for(|it| *it) => return,
             () = tokio::time::sleep(wait) => {}
         }
-        wait = EVERY;
+        wait = every();
         let Some(kept) = engine.catalog().project().retention.messages else { continue };
         match engine.retain(&caller, kept, after).await {
             Ok(pass) => {
                 if after == done_to {
                     done_to = pass.done_to;
                 }
-                wait = if pass.next.is_some() { SOON } else { EVERY };
+                wait = if pass.next.is_some() { SOON } else { every() };
                 after = pass.next.unwrap_or(done_to);
             }
             Err(EngineError::Closing) => return,

@@ -37,6 +37,16 @@ pub struct StartRun {
     pub mode: Option<Mode>,
     /// Of a new run: what its agents may use, in place of the workflow's budget.
     pub budget: Budget,
+    pub dependencies: Dependencies,
+}
+
+/// What becomes of a start while stories that the story depends on are not finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dependencies {
+    /// It is refused.
+    First,
+    /// It starts all the same.
+    Anyway,
 }
 
 impl StartRun {
@@ -44,7 +54,9 @@ impl StartRun {
     pub fn of(story: StoryKey) -> Self {
         let mode = None;
         let budget = Budget::default();
-        Self { story, workflow: None, to: None, package: None, reason: None, mode, budget }
+        let dependencies = Dependencies::First;
+        let (workflow, to, package, reason) = (None, None, None, None);
+        Self { story, workflow, to, package, reason, mode, budget, dependencies }
     }
 }
 
@@ -129,6 +141,7 @@ impl Engine {
             let start = at(start.package.unwrap_or_else(nothing));
             return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
         }
+        self.after_others(&story, start.dependencies).await?;
         let (workflow, mode) = self.kept(start.workflow, start.mode, latest).await?;
         let catalog = self.fresh_catalog();
         let entry = catalog.choose(workflow.as_ref(), |_| true)?.clone();
@@ -148,6 +161,7 @@ impl Engine {
         if is_open && let Some(row) = self.open_run(&start.story).await? {
             return self.start_again(caller, start, row).await;
         }
+        self.after_others(&story, start.dependencies).await?;
         let fits = |_: &Workflow| true;
         let (workflow, mode) = self.kept(start.workflow.clone(), start.mode, latest).await?;
         let catalog = self.fresh_catalog();
@@ -158,6 +172,21 @@ impl Engine {
         }
         let first = first_handoff(&entry.workflow, &story, start);
         self.begin(caller, entry, story, alike, chosen, First::Handoff(first)).await
+    }
+
+    /// A story begins when those that it depends on are finished, unless the caller wants it anyway.
+    async fn after_others(
+        &self,
+        story: &Story,
+        dependencies: Dependencies,
+    ) -> Result<(), EngineError> {
+        if dependencies == Dependencies::Anyway {
+            return Ok(());
+        }
+        match self.unfinished_dependencies(story).await? {
+            open if open.is_empty() => Ok(()),
+            open => Err(EngineError::DependsOnOthers { story: story.key.clone(), open }),
+        }
     }
 
     /// The workflow and the mode of a new run. A story whose newest run was cancelled goes on as that

@@ -5,7 +5,7 @@
 
 use baton_core::names::{StepId, WorkflowName};
 use baton_core::run::{HandoffState, Kind, State};
-use baton_store::{HandoffFilter, HandoffRow};
+use baton_store::{HandoffFilter, HandoffRow, StoreLock};
 use tokio::sync::MutexGuard;
 
 use crate::{Engine, EngineError};
@@ -13,7 +13,7 @@ use crate::{Engine, EngineError};
 /// The right to accept one handoff. Of two claims for the last free place at a step only one may
 /// succeed, so other claims at limited steps wait until this one is dropped.
 pub(crate) struct StepSlot<'a> {
-    _turn: Option<MutexGuard<'a, ()>>,
+    _turn: Option<(MutexGuard<'a, ()>, StoreLock)>,
 }
 
 /// The steps that a claim has found full.
@@ -38,7 +38,9 @@ impl Engine {
         if full.0.iter().any(|(name, id)| name == workflow && id == step) {
             return Ok(None);
         }
+        // First the claims of this process, so that few of them wait at the store.
         let turn = self.limited_claims.lock().await;
+        let lock = self.store.lock(&format!("step {workflow} {step}")).await?;
         let mut n_at_work = 0;
         for agent in &limited.agents {
             let filter = HandoffFilter {
@@ -54,7 +56,7 @@ impl Engine {
             }
         }
         if n_at_work < most {
-            return Ok(Some(StepSlot { _turn: Some(turn) }));
+            return Ok(Some(StepSlot { _turn: Some((turn, lock)) }));
         }
         full.0.push((workflow.clone(), step.clone()));
         Ok(None)

@@ -5,7 +5,7 @@ use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::{RunId, RunStatus};
 use baton_core::story::{Story, branch_for_key};
-use baton_store::{AppendError, IdempotencyRecord, StoreError, StoryRow};
+use baton_store::{AppendError, IdempotencyRecord, StoreError, StoreLock, StoryRow};
 use baton_wire::suggest::nearest;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -126,6 +126,11 @@ impl Engine {
         }
     }
 
+    /// Held while a story is compared with what a caller expects, and written.
+    pub async fn lock_story(&self, key: &StoryKey) -> Result<StoreLock, EngineError> {
+        Ok(self.store.lock(&format!("story {key}")).await?)
+    }
+
     /// The result of the same [`Engine::save_story`] before, if there was one.
     pub async fn saved_before(
         &self,
@@ -199,15 +204,32 @@ impl Engine {
         Ok(near.and_then(|near| known.iter().find(|it| it.as_str() == near).cloned()))
     }
 
-    /// Whether all dependencies of a story are finished.
     async fn is_ready(&self, story: &Story) -> Result<bool, EngineError> {
         for key in &story.depends_on {
-            let row = self.store.story(key).await?;
-            if row.and_then(|it| status(&it)) != Some(RunStatus::Completed) {
+            if !self.is_finished(key).await? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// The stories that have to be finished before this one begins.
+    pub(crate) async fn unfinished_dependencies(
+        &self,
+        story: &Story,
+    ) -> Result<Vec<StoryKey>, EngineError> {
+        let mut open = Vec::new();
+        for key in &story.depends_on {
+            if !self.is_finished(key).await? {
+                open.push(key.clone());
+            }
+        }
+        Ok(open)
+    }
+
+    async fn is_finished(&self, key: &StoryKey) -> Result<bool, EngineError> {
+        let row = self.store.story(key).await?;
+        Ok(row.and_then(|it| status(&it)) == Some(RunStatus::Completed))
     }
 }
 
@@ -249,8 +271,7 @@ pub fn story_package(story: &Story) -> Package {
     Package::new(Format::Json, baton_wire::json::print(&document), document)
 }
 
-/// The branch for the work: the story's own, else one derived from its key, as in
-/// `feat/story-1.1.1` for `v0.1:1.1.1`.
+/// The branch for the work: the story's own, else one derived from its key.
 pub fn branch_of(story: &Story) -> String {
     if let Some(branch) = &story.branch {
         return branch.clone();
@@ -266,6 +287,10 @@ mod tests {
     fn a_story_without_a_branch_gets_one_after_its_key() {
         for (key, branch) in [
             ("v0.1:1.1.1", "feat/story-1.1.1"),
+            ("shop:12", "feat/story-shop-12"),
+            ("cart:12", "feat/story-cart-12"),
+            ("shop:v2:12", "feat/story-shop-v2-12"),
+            ("v:12", "feat/story-v-12"),
             ("owner/repo#12", "feat/story-owner-repo-12"),
             ("Log in", "feat/story-log-in"),
         ] {

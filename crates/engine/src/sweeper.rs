@@ -18,13 +18,15 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
-use crate::{BackgroundTask, Caller, Engine, EngineError, Ticked};
+use crate::{BackgroundTask, Caller, Engine, EngineError, Ticked, jitter};
 
 /// How many runs are processed together; their commands share a commit.
 const PAGE: u32 = 64;
 /// How many pages a [`Sweeper`] processes per pass, after which it can be stopped.
 const PAGES: u32 = 16;
 const EVERY: Duration = Duration::from_secs(30);
+/// Where other nodes sweep too, the first pass begins within this.
+const FIRST: Duration = Duration::from_secs(5);
 /// Pause after a pass that left work to do, so that others can write meanwhile.
 const SOON: Duration = Duration::from_millis(50);
 /// How many runs, leases and idempotency records a process without a [`Sweeper`] handles at most.
@@ -147,7 +149,7 @@ impl Engine {
     }
 
     async fn look_at_run(&self, due: &DueRow, now: Timestamp) -> Result<RunSweep, EngineError> {
-        let (loaded, _) = self.load(due.run).await?;
+        let (loaded, _) = self.load_current(due.run).await?;
         let mut looked = RunSweep::default();
         for (no, what) in what_is_due(&loaded.workflow, &loaded.run, now) {
             let (command, n_done) = match what {
@@ -239,7 +241,8 @@ impl Sweeper {
 }
 
 async fn sweep_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
-    let mut wait = Duration::ZERO;
+    let mut wait =
+        if engine.is_shared() { jitter::part_of(FIRST, engine.clock()) } else { Duration::ZERO };
     let mut after = None;
     loop {
         tokio::select! {
@@ -249,18 +252,23 @@ async fn sweep_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
         wait = match engine.sweep_a_while(after.as_ref()).await {
             Ok(pass) => {
                 after = pass.after.filter(|_| pass.has_more);
-                if pass.has_more { SOON } else { EVERY }
+                if pass.has_more { SOON } else { next(&engine) }
             }
             Err(EngineError::Closing) => return,
             // The store logs the beginning and the end of this condition itself.
-            Err(EngineError::Store(StoreError::Unwritable(_))) => EVERY,
+            Err(EngineError::Store(StoreError::Unwritable(_))) => next(&engine),
             Err(error) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, "a sweep failed; the next one tries again");
-                EVERY
+                next(&engine)
             }
         };
     }
+}
+
+/// Nodes that started together do not sweep together.
+fn next(engine: &Engine) -> Duration {
+    if engine.is_shared() { jitter::around(EVERY, engine.clock()) } else { EVERY }
 }
 
 fn sweeper() -> Caller {

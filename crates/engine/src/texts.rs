@@ -192,8 +192,10 @@ impl Engine {
     ) -> Result<Texts, EngineError> {
         let mut texts = Texts::default();
         let mut ids: Vec<ContentId> = ids.into_iter().collect();
-        // A cached text was just written, or was checked when it was read.
-        ids.retain(|id| match self.cache.text(*id) {
+        // A cached text was just written, or was checked when it was read. Another node may have
+        // dropped it since.
+        let cached = |id| self.cache.text(id).filter(|_| !self.is_shared());
+        ids.retain(|id| match cached(*id) {
             Some(content) => {
                 texts.whole.insert(*id, content);
                 false

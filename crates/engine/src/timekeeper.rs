@@ -1,4 +1,7 @@
-//! Handles timers on time: leases end, and deferred handoffs are offered.
+//! Handles timers on time: leases end, and deferred handoffs are offered. Where other nodes use the
+//! store too, `timekeeper/shared.rs` does it.
+
+mod shared;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +12,10 @@ use baton_store::{RunRef, StoreError, TimerKind, TimerRow};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::leases::DueTimer;
-use crate::{BackgroundTask, Caller, Engine, EngineError, timers};
+use crate::{BackgroundTask, Caller, CommandResult, Engine, EngineError, jitter, timers};
 
 /// How many timers are loaded from the store at once.
 const PAGE: u32 = 256;
@@ -35,7 +39,7 @@ pub struct Ticked {
 impl Engine {
     /// Handles what is due now. A process with a [`Timekeeper`] need not call it.
     pub async fn tick(&self) -> Result<Ticked, EngineError> {
-        if self.leases.keeps_time() {
+        if self.is_shared() || self.leases.keeps_time() {
             return self.tick_once().await;
         }
         let mut ticked = Ticked::default();
@@ -51,6 +55,9 @@ impl Engine {
     /// As [`Engine::tick`], only for the timers in memory.
     pub(crate) async fn tick_once(&self) -> Result<Ticked, EngineError> {
         drop(self.admit().await?);
+        if let Some(nodes) = &self.nodes {
+            return self.tick_with(nodes).await;
+        }
         let now = self.clock.now();
         if self.leases.forgive_sleep(now) {
             tracing::warn!("nothing was done for a while; every lease gets a full period more");
@@ -91,20 +98,46 @@ impl Engine {
 
     fn begin_to_keep_time(&self) {
         let now = self.clock.now();
-        self.leases.keep_time(now, after(now, EVERY));
+        match &self.nodes {
+            Some(nodes) => nodes.time.start(now, after(now, EVERY)),
+            None => self.leases.keep_time(now, after(now, EVERY)),
+        }
+    }
+
+    fn stop_keeping_time(&self) {
+        match &self.nodes {
+            Some(nodes) => nodes.time.stop(),
+            None => self.leases.stop_keeping_time(),
+        }
     }
 
     async fn load_timers(&self) -> Result<(), EngineError> {
+        if self.is_shared() {
+            return Ok(());
+        }
         self.leases.load(&self.store.timers(None, 0).await?, self.clock.now());
         Ok(())
     }
 
-    /// Loads due timers that are not in memory from the store: the earliest, at most `most`.
-    /// Returns how many there were.
+    /// Loads due timers that are not in memory from the store: the earliest, at most about `most`.
+    /// Returns how many there were. A lease has a full period from now, because this process could
+    /// hear no heartbeat of a holder that it did not know: a command line that opens the data for a
+    /// moment never ends one.
     pub(crate) async fn learn_what_is_due(&self, most: u32) -> Result<usize, EngineError> {
-        let rows = self.store.timers(Some(self.clock.now()), most).await?;
+        if self.is_shared() {
+            return Ok(0);
+        }
+        let now = self.clock.now();
+        let mut rows = self.store.timers(Some(now), most).await?;
+        let is_full = rows.len() >= most as usize;
+        rows.retain(|it| self.leases.lacks(it));
+        if is_full && !rows.iter().any(|it| it.what == TimerKind::Wake) {
+            // A page full of leases that go on must not hide the others.
+            rows = self.store.timers(Some(now), 0).await?;
+            rows.retain(|it| self.leases.lacks(it));
+        }
         let mut n_learned = 0;
-        for timer in rows.iter().filter(|it| self.leases.lacks(it)) {
+        for timer in &rows {
             // Read after the list: if the run has moved on since, its version shows it.
             let row = match self.store.run(&RunRef::Id(timer.run)).await {
                 Ok(Some(row)) => row,
@@ -120,9 +153,10 @@ impl Engine {
                 }
                 Err(error) => return Err(error.into()),
             };
-            let handoff = row.run.handoff(timer.no);
-            if handoff.and_then(timers::timer).is_some_and(|it| it.is(timer.what, timer.due)) {
-                n_learned += usize::from(self.leases.learn(timer, row.version));
+            let stored = row.run.handoff(timer.no).and_then(timers::timer);
+            if let Some(it) = stored.filter(|it| it.is(timer.what, timer.due)) {
+                let timer = TimerRow { due: it.due(now), ..*timer };
+                n_learned += usize::from(self.leases.learn(&timer, row.version));
             }
         }
         Ok(n_learned)
@@ -159,12 +193,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends a lease, or offers a deferred handoff.
-    async fn bring_about(
-        &self,
-        due: DueTimer,
-        now: Timestamp,
-    ) -> Result<TimerOutcome, EngineError> {
+    async fn carry_out_due(&self, due: DueTimer) -> Result<CommandResult, EngineError> {
         let handoff = due.no;
         let command = match due.what {
             TimerKind::Lease { fence, .. } => {
@@ -173,7 +202,16 @@ impl Engine {
             TimerKind::Wake => Command::Wake { handoff },
         };
         let moved = self.on_run(&timekeeper(), due.run, command).await;
-        match moved.map_err(EngineError::of_stored_row) {
+        moved.map_err(EngineError::of_stored_row)
+    }
+
+    /// Ends a lease, or offers a deferred handoff.
+    async fn bring_about(
+        &self,
+        due: DueTimer,
+        now: Timestamp,
+    ) -> Result<TimerOutcome, EngineError> {
+        match self.carry_out_due(due).await {
             // The commit has updated this node's timers; this is for those of another node.
             Ok(_) => {
                 self.leases.done_with(due);
@@ -224,14 +262,14 @@ impl Timekeeper {
         engine.begin_to_keep_time();
         BackgroundTask::start(|stopped| async move {
             tick_on(&engine, stopped).await;
-            engine.leases.stop_keeping_time();
+            engine.stop_keeping_time();
         })
     }
 }
 
 async fn tick_on(engine: &Engine, mut stopped: watch::Receiver<bool>) {
     let mut has_loaded = false;
-    let mut ticks = tokio::time::interval(EVERY);
+    let mut ticks = tokio::time::interval_at(Instant::now() + first_tick(engine), EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -260,6 +298,11 @@ async fn tick_on(engine: &Engine, mut stopped: watch::Receiver<bool>) {
             }
         }
     }
+}
+
+/// Nodes that start together do not tick together.
+fn first_tick(engine: &Engine) -> Duration {
+    if engine.is_shared() { jitter::part_of(EVERY, engine.clock()) } else { Duration::ZERO }
 }
 
 fn after(now: Timestamp, duration: Duration) -> Timestamp {

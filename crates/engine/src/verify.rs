@@ -32,6 +32,8 @@ pub struct Verified {
     pub n_events: u64,
     /// Texts that are recorded as lost since the data was recovered from damage.
     pub n_lost_texts: u64,
+    /// Numbers of runs, handoffs and events that are recorded as lost since then.
+    pub n_lost_numbers: u64,
     /// Texts that were redacted, as events say.
     pub n_redacted_texts: u64,
     /// Signed checkpoints in the store, each compared with the log.
@@ -89,6 +91,9 @@ pub async fn verify_all_with(
     let mut verified = Verified::default();
     verified.extend_with(store.check().await?);
     verify_runs(store, &mut verified).await?;
+    if let Ok(losses) = readable(store.losses().await)? {
+        verified.n_lost_numbers = losses.n_numbers;
+    }
     match readable(verify_checkpoints(store, trust).await)? {
         Ok((n_checkpoints, problems)) => {
             verified.n_checkpoints = n_checkpoints;

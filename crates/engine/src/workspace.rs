@@ -1,14 +1,15 @@
 //! Checks the files that a package names, where a workspace is accessible.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use baton_core::command::{Accept, Command};
 use baton_core::decide::asks_for_answers;
 use baton_core::document::Node;
 use baton_core::lint::{self, Facts, FileFact};
-use baton_core::package::{Package, ReviewFinding, View};
+use baton_core::package::Package;
 use baton_core::run::{HandoffNo, Kind, RunId};
+use baton_core::view::{FindingToAnswer, findings_to_answer};
 use baton_store::HandoffRef;
 
 use crate::repository::Repository;
@@ -22,6 +23,12 @@ pub trait Workspace: Send + Sync {
     /// As [`Workspace::facts`], in the folder that the agents of a run work in.
     fn facts_in_run(&self, _run: RunId, document: &Node) -> Facts {
         self.facts(document)
+    }
+
+    /// As [`Workspace::facts_in_run`], for an agent that a runner started: where that runner is on another
+    /// machine, nothing is known.
+    fn facts_of_attempt(&self, run: RunId, document: &Node) -> Facts {
+        self.facts_in_run(run, document)
     }
 
     /// The git repository of the work, with the branch of a story.
@@ -67,9 +74,12 @@ impl Engine {
         &self,
         run: RunId,
         command: &Command,
-    ) -> Result<BTreeSet<ReviewFinding>, EngineError> {
-        let (loaded, _) = self.load(run).await?;
+    ) -> Result<Vec<FindingToAnswer>, EngineError> {
+        let (mut loaded, _) = self.load(run).await?;
         let asks = loaded.workflow.contracts.iter().any(asks_for_answers);
+        if asks {
+            (loaded, _) = Box::pin(self.load_current(run)).await?;
+        }
         let held = if let Command::Complete(it) = command {
             Some(it.handoff)
         } else if let Command::Create(it) = command {
@@ -78,10 +88,10 @@ impl Engine {
         } else {
             None
         };
-        let Some(held) = held.filter(|_| asks) else { return Ok(BTreeSet::new()) };
+        let Some(held) = held.filter(|_| asks) else { return Ok(Vec::new()) };
         // A review that was damaged or redacted since asks for nothing.
         let document = self.document_of(run, held).await.ok().flatten();
-        Ok(document.map(|it| View::of(&it).findings).unwrap_or_default())
+        Ok(document.map(|it| findings_to_answer(&it)).unwrap_or_default())
     }
 
     /// What is on the disk of the files that a package names. A package that names none costs
@@ -97,6 +107,22 @@ impl Engine {
             Some(package) => self.facts(run, Some(Node::clone(&package.document))).await.files,
             None => BTreeMap::new(),
         }
+    }
+
+    /// As [`Engine::files_of`], for what the agent of an attempt hands on.
+    pub(crate) async fn files_of_attempt(
+        &self,
+        run: RunId,
+        package: Option<&Package>,
+    ) -> BTreeMap<String, FileFact> {
+        let named = package.filter(|it| !lint::paths(&it.document).is_empty());
+        let (Some(workspace), Some(package)) = (self.workspace.clone(), named) else {
+            return BTreeMap::new();
+        };
+        let Ok(_turn) = self.looks.acquire().await else { return BTreeMap::new() };
+        let document = Node::clone(&package.document);
+        let look = move || workspace.facts_of_attempt(run, &document);
+        tokio::task::spawn_blocking(look).await.unwrap_or_default().files
     }
 
     /// Without a workspace, no facts are known.

@@ -89,7 +89,7 @@ impl Dir {
         Ok(())
     }
 
-    /// True if a file is this user's, nobody else may read or write it, and it has no second name.
+    /// True if a file is this user's, no other user may read or write it, and it has no second name.
     pub fn is_for_owner_alone(&self, path: impl AsRef<Path>) -> Result<bool, FileError> {
         let (dir, name) = self.parent_of(path.as_ref())?;
         let entry = dir.entry_here(name)?;

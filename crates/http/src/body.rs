@@ -1,5 +1,7 @@
 //! Reading a request body: bounded, UTF-8, JSON, and without unknown fields.
 
+mod action;
+
 use axum::body::Body;
 use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
@@ -11,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use self::action::first_action;
 use crate::misfit::misfit;
 use crate::problem::ApiProblem;
 use crate::receive::too_large;
@@ -34,6 +37,28 @@ pub(crate) async fn read_text(door: &Door, body: Body) -> Result<String, ApiProb
     let text = String::from_utf8(bytes.into())
         .map_err(|_| ApiProblem::malformed("not_utf8", "the body is not UTF-8 text"))?;
     door.without_credentials(text)
+}
+
+/// The bytes of a file, at most `most`. One with a credential of this server is refused: without it, it would
+/// be another file.
+pub(crate) async fn read_bytes(door: &Door, body: Body, most: u64) -> Result<Vec<u8>, ApiProblem> {
+    let collected = body
+        .collect()
+        .await
+        .map_err(|_| ApiProblem::malformed("broken_off", "the body did not arrive whole"))?;
+    let bytes = Vec::from(collected.to_bytes());
+    if bytes.len() as u64 > most {
+        let message =
+            format!("a file has at most {most} bytes; send the end of it, or leave it out");
+        return Err(ApiProblem::too_large(message));
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if door.without_credentials(text.clone())? != text {
+        let message = "the file contains the token of an attempt or the credential of a runner, which others \
+                       could then read; mask it, or leave the file out";
+        return Err(ApiProblem::malformed("credential_in_text", message));
+    }
+    Ok(bytes)
 }
 
 /// Reads a body as its schema has it; an empty body, or null, is an empty object. Returns its text
@@ -61,6 +86,11 @@ pub(crate) fn parse_as<T: DeserializeOwned + ToSchema>(document: &str) -> Result
 
 /// The `action` of a pipeline API request: one of `known`.
 pub(crate) fn action<'k>(document: &str, known: &[&'k str]) -> Result<&'k str, ApiProblem> {
+    if let Some(first) = first_action(document)
+        && let Some(action) = known.iter().copied().find(|it| *it == first)
+    {
+        return Ok(action);
+    }
     let ActionField { action } = parse_as(document)?;
     let Some(action) = action else {
         let message = format!("`action` is one of {}", known.join(", "));

@@ -169,7 +169,7 @@ fn refuse(app: &App, request: &Request) -> Result<(), ApiProblem> {
     }
     app.door.check_names(request.uri(), headers)?;
     let foreign = || {
-        let message = "what another page sends is not taken";
+        let message = "requests from other web sites are refused";
         Err(ApiProblem::new(StatusCode::FORBIDDEN, "foreign_origin", message))
     };
     if headers.contains_key(ORIGIN)
@@ -258,7 +258,8 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), ApiProblem> {
 }
 
 fn protect(headers: &mut HeaderMap) {
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // The files of agents have a stricter one.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));

@@ -12,6 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
+use crate::cluster::ClusterState;
 use crate::openapi::ServerProblems;
 use crate::scope::Door;
 
@@ -57,7 +58,25 @@ async fn readiness_of(app: &App) -> (StatusCode, String) {
     let archive =
         app.archive.as_ref().map_or(ArchiveHealth::Off, |it| it.health().borrow().clone());
     let catalog = app.door.fresh_catalog();
-    readiness(app.door.write_fault(), read, &app.door.data_check(), &archive, catalog.left_out())
+    let fault = app.door.write_fault();
+    let ready = readiness(fault, read, &app.door.data_check(), &archive, catalog.left_out());
+    match &app.cluster {
+        Some(cluster) => among_others(ready, cluster.state().await.unwrap_or_default()),
+        None => ready,
+    }
+}
+
+/// With the other nodes, where there are any. That events come late is no reason to take this one out:
+/// all nodes wait for the same transaction.
+fn among_others(
+    (status, text): (StatusCode, String),
+    cluster: ClusterState,
+) -> (StatusCode, String) {
+    let text = match cluster.delay {
+        Some(delay) if status.is_success() => format!("{}, but {delay}\n", text.trim_end()),
+        Some(_) | None => text,
+    };
+    (status, text + &cluster.lines())
 }
 
 /// Data that was deleted or overwritten may not be readable either; the cause is reported first.
@@ -69,7 +88,7 @@ fn readiness(
     left_out: &[LeftOutFile],
 ) -> (StatusCode, String) {
     if let Some(fault) = fault {
-        return (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {fault}\n"));
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {}\n", fault.state()));
     }
     match read {
         Ok(()) => {}
@@ -195,7 +214,7 @@ mod tests {
                 &damaged,
                 &failing,
                 503,
-                "not ready: the disk that holds Baton's data is full, so nothing was recorded; make room, then send the same again\n",
+                "not ready: the disk that holds Baton's data is full; make room, so that changes can be recorded\n",
             ),
             (
                 Some(replaced),

@@ -5,6 +5,7 @@
 
 mod accept;
 mod body;
+mod cluster;
 mod credential;
 mod errors;
 mod events;
@@ -52,6 +53,7 @@ use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
+pub use crate::cluster::{ClusterState, LogDelay, NodeDirectory, ServerNode};
 pub use crate::credential::RunnerKey;
 pub use crate::limits::ServerLimits;
 pub use crate::local::Local;
@@ -118,6 +120,8 @@ pub struct Backend {
     pub usage: UsageMetrics,
     /// What its pages warn of, looked at for each page; none where there is nothing that could be.
     pub notice: Option<ServerNotice>,
+    /// None where one server has the store.
+    pub cluster: Option<Arc<dyn NodeDirectory>>,
 }
 
 /// A warning for people that the server itself cannot know of, if it is so at the moment.
@@ -126,7 +130,15 @@ pub type ServerNotice = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 impl From<Arc<Engine>> for Backend {
     fn from(engine: Arc<Engine>) -> Self {
         let usage = UsageMetrics::default();
-        Self { engine, archive: None, project: None, runner_key: None, usage, notice: None }
+        Self {
+            engine,
+            archive: None,
+            project: None,
+            runner_key: None,
+            usage,
+            notice: None,
+            cluster: None,
+        }
     }
 }
 
@@ -143,6 +155,7 @@ pub(crate) struct App {
     pub(crate) metrics: RequestMetrics,
     pub(crate) usage: UsageMetrics,
     pub(crate) notice: Option<ServerNotice>,
+    pub(crate) cluster: Option<Arc<dyn NodeDirectory>>,
     /// The OpenAPI 3.1 document of every route.
     pub(crate) description: String,
     /// The same as an HTML page.
@@ -164,7 +177,7 @@ pub(crate) struct App {
 impl App {
     /// Without its description.
     fn new(
-        Backend { engine, archive, project, runner_key, usage, notice }: Backend,
+        Backend { engine, archive, project, runner_key, usage, notice, cluster }: Backend,
         origins: Origins,
         instance: HeaderValue,
         live: Arc<EventTail>,
@@ -180,6 +193,7 @@ impl App {
             metrics: RequestMetrics::default(),
             usage,
             notice,
+            cluster,
             description: String::new(),
             page: String::new(),
             conditional: ConditionalRoutes::default(),

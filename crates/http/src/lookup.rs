@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use baton_core::names::{AgentId, StoryKey, WorkflowName};
-use baton_core::run::RunId;
+use baton_core::run::{Run, RunId};
 use baton_store::{HandoffRef, HandoffRow, RunRow};
 
 use crate::problem::ApiProblem;
@@ -84,6 +84,15 @@ pub(crate) async fn find_handoff(
 /// The agent that a request names, if it names one.
 pub(crate) fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
     name.map(|it| known_agent(app, it)).transpose()
+}
+
+/// The same, for a command on a run.
+pub(crate) fn by_in(
+    app: &RequestScope,
+    run: &Run,
+    name: Option<&str>,
+) -> Result<Option<AgentId>, ApiProblem> {
+    name.map(|it| known_agent_of(app, it, Some(&run.workflow))).transpose()
 }
 
 /// An agent that is defined in a file, or one of the two built-in ones.

@@ -10,6 +10,7 @@ use axum::extract::MatchedPath;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use baton_engine::EngineError;
 use baton_views::InsightWindow;
 use jiff::SignedDuration;
 use utoipa_axum::router::OpenApiRouter;
@@ -97,8 +98,20 @@ async fn show(app: RequestScope) -> Result<Response, ApiProblem> {
         text += &line;
         text.push('\n');
     }
-    text += "# HELP baton_events_total Events in the log.\n# TYPE baton_events_total counter\n";
-    let _ = writeln!(text, "baton_events_total {}", position.0);
+    match &app.cluster {
+        None => {
+            text += "# HELP baton_events_total Events in the log.\n";
+            text += "# TYPE baton_events_total counter\n";
+            let _ = writeln!(text, "baton_events_total {}", position.0);
+        }
+        // Positions that several servers give out have gaps, and count nothing.
+        Some(cluster) => {
+            text += "# HELP baton_log_position The position of the newest event.\n";
+            text += "# TYPE baton_log_position counter\n";
+            let _ = writeln!(text, "baton_log_position {}", position.0);
+            cluster.state().await.map_err(EngineError::from)?.metrics(&mut text);
+        }
+    }
     app.usage.write(&mut text);
     health::metrics(&app.door, &mut text);
     let from = app.read().now() - WINDOW;

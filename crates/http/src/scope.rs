@@ -17,10 +17,11 @@ use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use baton_engine::{
     Attempt, Caller, Catalog, CommandMode, CommandResult, DataCheck, DocumentHints, Engine,
-    EngineError, Key, ReceiveResult, RetentionPass, RunTarget, SavedStory, StartRun, StartingPoint,
+    EngineError, Key, NewFile, ReceiveResult, RetentionPass, RunTarget, SavedStory, SentFileResult,
+    StartRun, StartingPoint,
 };
 use baton_store::{
-    CheckpointRow, DroppedText, HandoffRef, Position, StoreError, Version, WriteFault,
+    CheckpointRow, DroppedText, HandoffRef, StoreError, StoreLock, Version, WriteFault,
 };
 use baton_views::Views;
 use jiff::{SignedDuration, Timestamp};
@@ -84,7 +85,7 @@ impl Door {
         request: &str,
     ) -> Result<RequestCaller, ApiProblem> {
         let mut caller = self.caller(headers)?;
-        let scope = format!("http:{}:{route}", caller.caller.principal);
+        let scope = key_scope(&caller.caller.principal, route);
         caller.caller.key = match headers.get("idempotency-key").map(|it| it.to_str()) {
             None => None,
             Some(Ok(key)) if is_key(key) => {
@@ -241,8 +242,13 @@ impl RequestCaller {
     }
 
     /// Changes with every commit.
-    pub(crate) fn tip(&self) -> watch::Receiver<Position> {
-        self.engine.tip()
+    pub(crate) fn news(&self) -> watch::Receiver<()> {
+        self.engine.news()
+    }
+
+    /// Held while a story is compared and written, so that no other process comes in between.
+    pub(crate) async fn lock_story(&self, key: &StoryKey) -> Result<StoreLock, EngineError> {
+        self.engine.lock_story(key).await
     }
 
     pub(crate) async fn retain(
@@ -329,6 +335,14 @@ impl RequestCaller {
         self.engine.receive(&self.caller, package, hints).await
     }
 
+    pub(crate) async fn send_file(
+        &self,
+        which: &HandoffRef,
+        file: NewFile,
+    ) -> Result<SentFileResult, EngineError> {
+        self.engine.send_file(&self.caller, which, file).await
+    }
+
     pub(crate) async fn heartbeat(
         &self,
         which: &HandoffRef,
@@ -358,9 +372,18 @@ impl RequestScope {
         &self.caller
     }
 
+    /// The scope of this caller's idempotency keys at a route.
+    pub(crate) fn key_scope(&self, route: &str) -> String {
+        key_scope(&self.caller.caller.principal, route)
+    }
+
     pub(crate) fn read(&self) -> Views<'_> {
         Views::new(&self.caller.engine, &self.caller.caller)
     }
+}
+
+fn key_scope(principal: &Principal, route: &str) -> String {
+    format!("http:{principal}:{route}")
 }
 
 impl Deref for RequestScope {

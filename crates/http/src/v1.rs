@@ -16,7 +16,9 @@ mod decisions;
 mod definitions;
 mod documents;
 pub(crate) mod events;
+pub(crate) mod files;
 pub(crate) mod handoffs;
+mod idempotency_keys;
 pub(crate) mod inbox;
 pub(crate) mod insights;
 mod long_poll;
@@ -76,10 +78,13 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))
+        .routes(routes!(files::list, files::notice))
+        .routes(routes!(files::get, files::put))
         .routes(routes!(handoffs::prompt::prompt))
         .routes(routes!(handoffs::template::template))
         .routes(routes!(documents::receive))
         .merge(handoffs::commands::routes())
+        .routes(routes!(idempotency_keys::get))
         .routes(routes!(claims::claim))
         .routes(routes!(claims::lose))
         .routes(routes!(permissions::ask))

@@ -214,10 +214,14 @@ fn say(line: &str) {
 }
 
 /// A small generator (splitmix64): good enough to pick moments, and the same from the same seed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

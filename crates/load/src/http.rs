@@ -92,7 +92,7 @@ async fn measure(address: &str, connections: usize, lasting: Duration) -> Result
 }
 
 /// Takes one story from its first handoff to its end.
-async fn tell_story(
+pub(crate) async fn tell_story(
     connection: &mut Connection,
     story: &str,
     took: &mut Vec<Duration>,

@@ -1,5 +1,6 @@
-//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
-//! `growth`, `hostile`, `people`, `runner`, `do`), and to kill it in the middle (`crash`).
+//! Puts load on Baton: to measure it (`engine`, `http`, `postgres`, `events`, `formats`, `leases`,
+//! `growth`, `hostile`, `people`, `runner`, `do`), and to kill it in the middle
+//! (`crash`, `nodes`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
@@ -13,7 +14,9 @@ mod history;
 mod hostile;
 mod http;
 mod leases;
+mod nodes;
 mod people;
+mod postgres;
 mod raw;
 mod runner;
 
@@ -40,6 +43,8 @@ enum LoadCommand {
     /// What `http` measures
     #[command(hide = true)]
     Server(http::ServerOptions),
+    /// Durable transitions per second on PostgreSQL with several nodes, beside pgbench
+    Postgres(postgres::PostgresOptions),
     /// How soon everybody who listens has heard of what happened
     Events(events::EventsOptions),
     /// Documents per second on one core: reading, the contract and the linter, in every format
@@ -61,6 +66,8 @@ enum LoadCommand {
     Agent(runner::BenchAgentOptions),
     /// Kill a process under load again and again, and look for what was lost
     Crash(crash::CrashOptions),
+    /// Three servers on one PostgreSQL under load while everything fails, and a checker
+    Nodes(nodes::NodesOptions),
     /// What `crash` kills
     #[command(hide = true)]
     Victim(crash::VictimOptions),
@@ -72,6 +79,7 @@ fn main() -> anyhow::Result<()> {
     match cli.command {
         LoadCommand::Engine(options) => runtime.block_on(bench::run(&options)),
         LoadCommand::Http(options) => runtime.block_on(http::run(&options)),
+        LoadCommand::Postgres(options) => runtime.block_on(postgres::run(&options)),
         LoadCommand::Server(options) => runtime.block_on(http::serve(&options)),
         LoadCommand::Events(options) => runtime.block_on(events::run(&options)),
         LoadCommand::Formats(options) => formats::run(&options),
@@ -83,12 +91,16 @@ fn main() -> anyhow::Result<()> {
         LoadCommand::Runner(options) => runtime.block_on(runner::run(&options)),
         LoadCommand::Agent(options) => runner::play_agent(&options),
         LoadCommand::Crash(options) => runtime.block_on(crash::run(&options)),
+        LoadCommand::Nodes(options) => runtime.block_on(nodes::run(&options)),
         LoadCommand::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }
 }
 
 fn runtime_for(command: &LoadCommand) -> std::io::Result<Runtime> {
-    let mut runtime = if matches!(command, LoadCommand::Http(_) | LoadCommand::Hostile(_)) {
+    let mut runtime = if matches!(
+        command,
+        LoadCommand::Http(_) | LoadCommand::Hostile(_) | LoadCommand::Postgres(_)
+    ) {
         // Who measures a server takes as little of the machine as can be.
         Builder::new_current_thread()
     } else {

@@ -2,6 +2,8 @@
 
 mod ending;
 mod environment;
+mod files;
+mod limits;
 mod messages;
 mod taking;
 
@@ -13,14 +15,17 @@ use baton_api::Claim;
 use baton_core::hash::Hash;
 use baton_files::{Dir, FileError, FileMode, fail_point};
 use baton_wire::project_file::runner::{ExecutorKind, ExecutorSettings};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use self::messages::note;
+pub(crate) use self::limits::KnownLimits;
+pub use self::messages::{RunnerNote, runner_note};
+use self::messages::{note, switch_sentence};
 use crate::RunnerContext;
 use crate::client::ApiFailure;
 use crate::executor::{AttemptBrief, Executor, OutputForm, executor};
+use crate::masking::Masking;
 use crate::process::{ProgramSpec, RunningProgram};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
 use crate::result::{LeftBehind, RefusedDocument, last_words, left_behind, without_handing_off};
@@ -75,11 +80,6 @@ struct Unavailable {
     limited_until: Option<Timestamp>,
 }
 
-/// Where a program does not say when its rate limit ends.
-const USUAL_LIMIT: SignedDuration = SignedDuration::from_mins(10);
-/// How long a rate limit is waited for whose end is over when it is told.
-const LEAST_LIMIT: SignedDuration = SignedDuration::from_mins(1);
-
 /// For a program that cannot.
 const COMMITTED_FOR_YOU: &str = "\n\n# Do not commit\n\nYou cannot write to the repository's own folder. Leave your \
      changes in the files: they are committed for you when you have handed on.\n";
@@ -98,7 +98,7 @@ pub(crate) async fn work(
 ) {
     let record = AttemptRecord::new(&claim);
     let turn = context.turns.of(record.run);
-    let mut attempt = AttemptRun { context, record, stop, said: None };
+    let mut attempt = AttemptRun::new(context, record, stop);
     attempt.pass("answered");
     let _turn = attempt.keep_alive(slot.take_turn(&turn, &attempt.context.slots)).await;
     let result = attempt.begin().await;
@@ -123,7 +123,7 @@ pub(crate) async fn take_up(
 ) {
     let LeftAttempt { record, n_before, n_ended } = left;
     let turn = context.turns.of(record.run);
-    let mut attempt = AttemptRun { context, record, stop, said: None };
+    let mut attempt = AttemptRun::new(context, record, stop);
     let _turn = attempt.keep_alive(turn.begin()).await;
     if n_ended > 0 {
         let text =
@@ -154,42 +154,51 @@ struct AttemptRun {
     stop: watch::Receiver<bool>,
     /// Done when everything that the agent printed is said on the run.
     said: Option<JoinHandle<()>>,
+    /// What is in nothing that the attempt hands on or says.
+    masking: Masking,
 }
 
 impl AttemptRun {
+    fn new(
+        context: Arc<RunnerContext>,
+        record: AttemptRecord,
+        stop: watch::Receiver<bool>,
+    ) -> Self {
+        let masking = environment::masking(&context, &record);
+        Self { context, record, stop, said: None, masking }
+    }
+
     async fn begin(&mut self) -> Result<AttemptResult, AttemptFailure> {
         self.reach(AttemptStage::Claimed)?;
         if let Some(why) = self.limit_reached().await? {
             return Ok(AttemptResult::Limited(why));
         }
         let workspace = self.workspace().await?;
+        self.record.base = self.keep_alive(self.base(&workspace)).await;
+        self.masking = std::mem::take(&mut self.masking).with_workspace(&workspace.path);
         self.reach(AttemptStage::WorkspaceReady)?;
         let executors = self.executors();
-        let mut why = "this agent has none".to_owned();
+        let mut whys = Vec::new();
         let mut limits = Vec::new();
         for (index, settings) in executors.iter().enumerate() {
-            let _permit = self.keep_alive(self.context.permits.begin(&settings.name)).await;
-            if !self.context.is_trusted() {
-                return Err(AttemptFailure::Untrusted);
+            let unavailable = match self.known_limit(settings) {
+                Some(limited) => limited,
+                None => match self.try_executor(settings, &workspace).await? {
+                    Ok(result) => return Ok(result),
+                    Err(unavailable) => unavailable,
+                },
+            };
+            let why = format!("`{}` {}", settings.name, unavailable.why);
+            limits.extend(unavailable.limited_until);
+            if let Some(next) = executors.get(index + 1) {
+                self.say(switch_sentence(&why, &next.name)).await;
             }
-            self.check_files(settings, &workspace)?;
-            match self.run_with(settings, &workspace).await? {
-                Ok(result) => return Ok(result),
-                Err(unavailable) => {
-                    why = format!("`{}` {}", settings.name, unavailable.why);
-                    limits.extend(unavailable.limited_until);
-                    if let Some(next) = executors.get(index + 1) {
-                        self.say(format!(
-                            "{why}; `{}` goes on with the same package and workspace",
-                            next.name
-                        ))
-                        .await;
-                    }
-                }
-            }
+            whys.push(why);
         }
+        let why = whys.join("; ");
         match limits.into_iter().min() {
             Some(until) => Ok(AttemptResult::Waiting { why, until }),
+            None if why.is_empty() => Err(AttemptFailure::Start("this agent has none".to_owned())),
             None => Err(AttemptFailure::Start(why)),
         }
     }
@@ -227,16 +236,18 @@ impl AttemptRun {
         heartbeats_during(&self.context, &self.record, work).await
     }
 
-    /// The executors of the agent, beginning with the one whose turn it is.
-    fn executors(&self) -> Vec<ExecutorSettings> {
-        let mut all = self.context.executors_of(&self.record.agent);
-        let own = self.context.agent_settings(&self.record.agent).and_then(|it| it.timeout);
-        if let Some(own) = own {
-            all.iter_mut().for_each(|it| it.timeout = it.timeout.min(own));
+    async fn try_executor(
+        &mut self,
+        settings: &ExecutorSettings,
+        workspace: &WorkspaceRecord,
+    ) -> Result<Result<AttemptResult, Unavailable>, AttemptFailure> {
+        let permits = &self.context.clone().permits;
+        let _permit = self.keep_alive(permits.begin(&settings.name)).await;
+        if !self.context.is_trusted() {
+            return Err(AttemptFailure::Untrusted);
         }
-        let first =
-            (self.record.attempt.saturating_sub(1) as usize).min(all.len().saturating_sub(1));
-        all.into_iter().skip(first).collect()
+        self.check_files(settings, workspace)?;
+        self.run_with(settings, workspace).await
     }
 
     /// Runs the agent with one executor. The inner error: another may go on.
@@ -245,9 +256,10 @@ impl AttemptRun {
         settings: &ExecutorSettings,
         workspace: &WorkspaceRecord,
     ) -> Result<Result<AttemptResult, Unavailable>, AttemptFailure> {
-        let client = &self.context.client;
-        let prompt = client.prompt(&self.record.key, &self.context.url, settings.interface);
+        let (client, url) = (&self.context.client, self.context.url());
+        let prompt = client.prompt(&self.record.key, &url, settings.interface);
         let prompt = self.keep_alive(prompt).await?;
+        let prompt_text = self.for_prompt(&prompt.text);
         self.record.executor = Some(settings.name.clone());
         self.record.package_hash.clone_from(&prompt.package_hash);
         let mut session = workspace.session_of(&self.record.agent, &settings.name);
@@ -255,7 +267,7 @@ impl AttemptRun {
         let commits_itself = executor.can_commit() || !workspace.is_worktree;
         let prompt_of = |session: Option<&str>| {
             let commits = if commits_itself { "" } else { COMMITTED_FOR_YOU };
-            format!("{}{}{commits}", prompt.text, note(workspace, session))
+            format!("{prompt_text}{}{commits}", note(workspace, session))
         };
         let mut text = prompt_of(session.as_deref());
         let mut refused_before: Option<RefusedDocument> = None;
@@ -286,12 +298,9 @@ impl AttemptRun {
                 }
             };
             let output = self.keep_end(ended, settings).await?;
-            if !commits_itself && !self.is_cut_short() {
-                self.keep_alive(self.commit(workspace)).await;
-            }
             match self.result(&output).await? {
                 ResultOrCorrection::Result(AttemptResult::Failed(why)) => {
-                    return Ok(match self.limited() {
+                    return Ok(match self.limited(settings) {
                         Some(unavailable) => Err(unavailable),
                         None => Ok(AttemptResult::Failed(why)),
                     });
@@ -299,8 +308,9 @@ impl AttemptRun {
                 ResultOrCorrection::Result(result) => return Ok(Ok(result)),
                 ResultOrCorrection::Correction(refused) if refused_before.is_none() => {
                     self.say(format!(
-                        "`{}` handed on what was refused, and gets it back once",
-                        self.record.agent
+                        "`{}` handed on what was refused, and gets it back once: {}",
+                        self.record.agent,
+                        refused.why()
                     ))
                     .await;
                     session.clone_from(&self.record.report.session);
@@ -346,9 +356,9 @@ impl AttemptRun {
         self.record.process = Some(program.mark);
         self.reach(AttemptStage::AgentStarted)?;
         self.tell_start(settings);
-        let secrets = self.secrets(settings);
+        let masking = self.masking.clone();
         let context = self.context.clone();
-        let watched = WatchedProgram { program, reading, secrets };
+        let watched = WatchedProgram { program, reading, masking };
         Ok(Ok(supervise(&context, &self.record, settings, watched, &mut self.stop).await))
     }
 
@@ -383,6 +393,7 @@ impl AttemptRun {
                 return Ok(Result(AttemptResult::Lost(why)));
             }
             Some(AgentEnd::Over) => {
+                self.commit_changes().await;
                 let how = "it handed on by itself, and was ended".to_owned();
                 return Ok(Result(AttemptResult::HandedOff(how)));
             }
@@ -396,6 +407,9 @@ impl AttemptRun {
             | None => {}
         }
         if let Some(over) = self.is_over().await {
+            if matches!(over, AttemptResult::HandedOff(_)) {
+                self.commit_changes().await;
+            }
             return Ok(Result(over));
         }
         let written =
@@ -441,6 +455,7 @@ impl AttemptRun {
 
     async fn say(&self, text: String) {
         // What is said is not worth the work itself.
+        let text = self.masking.mask(&text);
         let _ = self.context.client.say(self.record.run, None, text).await;
     }
 

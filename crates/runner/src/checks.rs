@@ -1,7 +1,10 @@
 //! Runs the checks that parked work waits for, in the workspace of its run, and reports what came of
 //! them. Each stage is on disk before the next one begins.
 
-use std::path::{Path, PathBuf};
+mod printed;
+mod stored;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +13,7 @@ use baton_core::document::Node;
 use baton_core::evidence::{PACKAGE_CHECK, Verdict};
 use baton_core::lint::redacted;
 use baton_core::names::CheckName;
-use baton_files::{Dir, FileError, FileMode};
+use baton_files::{Dir, FileError};
 use baton_wire::formats;
 use baton_wire::project_file::ProjectCheck;
 use serde::{Deserialize, Serialize};
@@ -18,6 +21,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
+use self::printed::{PrintedText, send_printed};
+pub(crate) use self::stored::under_way;
+use self::stored::{all, checks_dir, save};
 use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
@@ -26,13 +32,9 @@ use crate::output::plain;
 use crate::package_check::check_package;
 use crate::process::{CHECK_MARK, ProgramSpec, end_checks, run_to_end};
 use crate::record::{AttemptKey, AttemptRetry};
-use crate::status::CheckStatus;
 use crate::trust::{foreign_program, own_command};
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
-const FOLDER: &str = "checks";
-const RECORD: &str = "check.json";
-const MOST_RECORD_BYTES: u64 = 4 << 20;
 /// A text of the API has at most 10,000 characters.
 const MOST_DETAIL_CHARS: usize = 9_500;
 const WAIT_SECONDS: u32 = 20;
@@ -78,6 +80,9 @@ struct StoredResult {
     millis: u64,
     commit: Option<String>,
     tree: Option<String>,
+    /// What is kept of what it printed.
+    #[serde(default)]
+    printed: PrintedText,
 }
 
 /// Why checks were not run.
@@ -104,18 +109,14 @@ enum CheckFailure {
     Foreign { check: String, file: String },
     #[error("the runner was told to stop")]
     Stopped,
-    /// Somebody else's by now.
+    /// Another runner has it by now.
     #[error("its lease was lost")]
     Lost,
 }
 
-/// Takes up what an earlier runner left, and then claims checks until the runner is told to stop.
+/// Takes up what an earlier runner left, and then claims checks until the runner has to stop.
 pub(crate) async fn run(context: Arc<RunnerContext>, stopped: watch::Receiver<bool>) {
     take_up(&context).await;
-    if context.checks.is_empty() {
-        is_told(stopped).await;
-        return;
-    }
     let mut under_way = JoinSet::new();
     let most = context.settings.at_once.max(1);
     loop {
@@ -149,7 +150,7 @@ pub(crate) async fn run(context: Arc<RunnerContext>, stopped: watch::Receiver<bo
 /// Runs the checks that wait now. False if there were none.
 pub(crate) async fn once(context: &Arc<RunnerContext>, stopped: &watch::Receiver<bool>) -> bool {
     let mut has_run = take_up(context).await;
-    while !context.checks.is_empty() && context.is_trusted() && !*stopped.borrow() {
+    while context.is_trusted() && !*stopped.borrow() {
         match claim(context, 0).await {
             Ok(Some(claim)) => {
                 work(context.clone(), claim, stopped.clone()).await;
@@ -165,6 +166,7 @@ pub(crate) async fn once(context: &Arc<RunnerContext>, stopped: &watch::Receiver
     has_run
 }
 
+/// Without a check of the project this takes the work that waits for the check `package` alone.
 async fn claim(context: &RunnerContext, wait: u32) -> Result<Option<CheckClaim>, ApiFailure> {
     let names: Vec<String> = context.checks.iter().map(|it| it.name.to_string()).collect();
     let lease = u32::try_from(context.settings.lease.as_secs()).unwrap_or(20);
@@ -279,7 +281,7 @@ async fn run_all(
     let mut results = Vec::new();
     for name in record.checks.iter().filter(|it| *it != PACKAGE_CHECK) {
         let Some(check) = context.checks.iter().find(|it| it.name.as_str() == name) else {
-            // Its result is posted by whoever knows it.
+            // Its result is posted over the API.
             continue;
         };
         if !context.is_trusted() {
@@ -310,6 +312,7 @@ async fn run_all(
             millis: millis(begun),
             commit,
             tree,
+            printed: PrintedText::default(),
         });
     }
     Ok(results)
@@ -361,6 +364,7 @@ async fn run_check(
         millis: millis(begun),
         commit: None,
         tree: None,
+        printed: PrintedText::of(&command, &printed, ended.n_before),
     })
 }
 
@@ -421,6 +425,8 @@ async fn report(context: &RunnerContext, record: &mut CheckRecord) {
         commit: it.commit.clone(),
         tree: it.tree.clone(),
     };
+    let printed: Vec<_> = record.results.iter().map(|it| (&*it.check, &it.printed)).collect();
+    send_printed(context, &record.key, &printed).await;
     let results = record.results.iter().map(observed).collect();
     let report = CheckReport { fence: record.key.fence, results };
     end_with(context, record, context.client.report_checks(&record.key, &report).await);
@@ -442,55 +448,6 @@ fn end_with(context: &RunnerContext, record: &mut CheckRecord, sent: Result<(), 
     record.stage = CheckStage::Reported;
     // The folder goes next; this is for a runner that is killed in between.
     let _ = save(&context.state, record);
-}
-
-fn checks_dir(state: &Dir) -> Result<Dir, FileError> {
-    state.make_dirs(FOLDER, FileMode::Private)
-}
-
-fn save(state: &Dir, record: &CheckRecord) -> Result<(), FileError> {
-    let text = match serde_json::to_vec_pretty(record) {
-        Ok(text) => text,
-        Err(error) => unreachable!("our own types always encode: {error}"),
-    };
-    let folder = Path::new(FOLDER).join(record.key.folder());
-    state.make_dirs(folder, FileMode::Private)?.write_atomic(RECORD, &text, FileMode::Private)
-}
-
-/// The checks that are run now, or whose results are on their way.
-pub(crate) fn under_way(state: &Dir) -> Result<Vec<CheckStatus>, FileError> {
-    let shown = |it: CheckRecord| CheckStatus {
-        number: it.number,
-        run: it.run_number,
-        label: it.label,
-        story: it.story,
-        checks: it.checks,
-        stage: it.stage,
-    };
-    Ok(all(state)?.into_iter().filter(|it| it.stage != CheckStage::Reported).map(shown).collect())
-}
-
-/// Every record on disk. One that cannot be read is left alone.
-fn all(state: &Dir) -> Result<Vec<CheckRecord>, FileError> {
-    let folder = match state.subdir(FOLDER) {
-        Err(error) if error.is_not_found() => return Ok(Vec::new()),
-        folder => folder?,
-    };
-    let mut records = Vec::new();
-    for (name, entry) in folder.list()? {
-        if !entry.is_folder() {
-            continue;
-        }
-        let text = folder.read(Path::new(&name).join(RECORD), MOST_RECORD_BYTES);
-        match text.map(|it| serde_json::from_slice::<CheckRecord>(&it)) {
-            Ok(Ok(record)) => records.push(record),
-            Ok(Err(_)) | Err(_) => {
-                let name = name.to_string_lossy();
-                tracing::warn!(%name, "the record of checks cannot be read; it is left as it is");
-            }
-        }
-    }
-    Ok(records)
 }
 
 #[cfg(test)]

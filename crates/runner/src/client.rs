@@ -1,6 +1,7 @@
 //! The requests that a runner sends, each with its types.
 
 mod counting;
+mod files;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use std::time::Duration;
 use baton_api::{
     AgentProfile, CheckClaim, CheckClaimRequest, CheckReport, Claim, ClaimRequest, GateDocument,
     GivenBack, HandoffDetail, Heartbeat, LostAttempt, NewMessage, Page, PermissionRequest,
-    ProblemDocument, PromptDocument, StoryDocument, StoryText, UsageReport, WithdrawnPermission,
+    ProblemDocument, PromptDocument, RunDocument, StoryDocument, StoryText, UsageReport,
+    WithdrawnPermission,
 };
 use baton_core::agent::AgentInterface;
 use baton_core::budget::Usage;
@@ -28,7 +30,7 @@ use crate::record::{AttemptKey, AttemptRetry};
 use crate::transport::ApiTransport;
 
 pub(crate) struct Client {
-    transport: Arc<dyn ApiTransport>,
+    pub(crate) transport: Arc<dyn ApiTransport>,
     credential: String,
     /// Of this client alone: the keys of its claims begin with it.
     name: String,
@@ -61,7 +63,7 @@ struct ApiRequest<'a> {
     method: Method,
     path: String,
     media_type: &'static str,
-    body: String,
+    body: Bytes,
     bearer: &'a str,
     key: Option<String>,
 }
@@ -78,12 +80,13 @@ impl Client {
     /// and its answer was lost, the same work is answered again.
     pub(crate) async fn claim(
         &self,
-        agents: &[String],
+        (agents, capabilities): (&[String], &[String]),
         lease_seconds: u32,
         wait_seconds: u32,
     ) -> Result<Option<Claim>, ApiFailure> {
         let asked = ClaimRequest {
             agents: agents.to_vec(),
+            capabilities: capabilities.to_vec(),
             lease_seconds: Some(lease_seconds),
             wait_seconds: Some(wait_seconds),
         };
@@ -162,7 +165,7 @@ impl Client {
             method: Method::POST,
             path: "/documents".to_owned(),
             media_type: media_type(format),
-            body: text.to_owned(),
+            body: Bytes::from(text.to_owned()),
             bearer: &key.token,
             key: Some(key.idempotency_key(name)),
         };
@@ -316,7 +319,7 @@ impl Client {
         body: String,
     ) -> Result<(), ApiFailure> {
         let path = format!("/handoffs/{}/{verb}", encoded(handoff));
-        let request = ApiRequest { method: Method::POST, body, ..self.get(path) };
+        let request = ApiRequest { method: Method::POST, body: body.into(), ..self.get(path) };
         self.send(&request).await.map(|_| ())
     }
 
@@ -327,12 +330,18 @@ impl Client {
         Ok(page.items.into_iter().map(|it| it.attribution.agent_id).collect())
     }
 
+    pub(crate) async fn open_runs(&self) -> Result<Vec<RunDocument>, ApiFailure> {
+        let (_, body) = self.insist(&self.get("/runs?status=open&limit=500".to_owned())).await?;
+        let page: Page<RunDocument> = read(&body)?;
+        Ok(page.items)
+    }
+
     fn get(&self, path: String) -> ApiRequest<'_> {
         ApiRequest {
             method: Method::GET,
             path,
             media_type: "application/json",
-            body: String::new(),
+            body: Bytes::new(),
             bearer: &self.credential,
             key: None,
         }
@@ -343,7 +352,7 @@ impl Client {
             Ok(body) => body,
             Err(error) => unreachable!("our own types always encode: {error}"),
         };
-        ApiRequest { method: Method::POST, body, ..self.get(path) }
+        ApiRequest { method: Method::POST, body: body.into(), ..self.get(path) }
     }
 
     fn keyed<'a>(&self, request: ApiRequest<'a>, key: &AttemptKey, name: &str) -> ApiRequest<'a> {
@@ -386,7 +395,7 @@ impl Client {
             built = built.header("idempotency-key", key);
         }
         let built = built
-            .body(Bytes::from(request.body.clone()))
+            .body(request.body.clone())
             .map_err(|error| ApiFailure::Unreachable(error.to_string()))?;
         let response = self.transport.send(built).await;
         let response = response.map_err(|error| ApiFailure::Unreachable(error.to_string()))?;

@@ -2,7 +2,7 @@
 //! its requests for permission are decided, and what it says goes on to be heard.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::acp::{
     PermissionQuestion, PermissionRule, is_cancelled, turn_usage,
 };
 use crate::client::{ApiFailure, PermissionAnswer};
-use crate::output::SECRET;
+use crate::masking::Masking;
 use crate::process::{OutputChunk, OutputStream};
 use crate::rate_limit::is_rate_limit;
 use crate::record::{AttemptKey, TurnStop};
@@ -38,24 +38,8 @@ pub(crate) struct ConversationOwner {
     pub(crate) context: Arc<RunnerContext>,
     pub(crate) key: AttemptKey,
     pub(crate) agent: String,
-    /// Values that must not appear in a question.
-    pub(crate) secrets: Vec<String>,
-}
-
-impl ConversationOwner {
-    /// Without secrets, and with paths as people know them: from the workspace, and not from the home of the
-    /// user.
-    fn shown(&self, workspace: &Path, text: &str) -> String {
-        let mut text = text.replace(&format!("{}/", workspace.display()), "");
-        let home = self.context.env.iter().find(|(name, _)| name == "HOME").map(|it| &it.1);
-        if let Some(home) = home.filter(|it| it.len() > 1) {
-            text = text.replace(home.as_str(), "~");
-        }
-        for secret in self.secrets.iter().filter(|it| it.len() >= 8) {
-            text = text.replace(secret.as_str(), SECRET);
-        }
-        text
-    }
+    /// What no question holds: secrets, and folders of the user's.
+    pub(crate) masking: Masking,
 }
 
 /// What is heard of a program.
@@ -148,7 +132,6 @@ struct AskedPermission {
     /// Counted in the attempt, from 1.
     n: usize,
     within: Duration,
-    workspace: PathBuf,
     allowed_kinds: Arc<Mutex<BTreeSet<&'static str>>>,
     heard: mpsc::Sender<Heard>,
 }
@@ -182,7 +165,7 @@ impl AskedPermission {
     async fn decision(&self, question: &PermissionQuestion) -> (PermissionDecision, String) {
         let ConversationOwner { context, key, agent, .. } = &self.owner;
         let client = &context.client;
-        let words = self.owner.shown(&self.workspace, &question.sentence(agent));
+        let words = question.sentence(agent, &self.owner.masking);
         let gate = match client.ask_permission(key, self.n, &words).await {
             Ok(gate) => gate,
             Err(error) => {
@@ -297,8 +280,7 @@ impl Listener {
                 self.tell(Heard::Report(Box::new(self.report.clone()))).await;
             }
             AcpEvent::Update(update) => {
-                let mut part = self.transcript.update(&update, &mut self.report);
-                part.shown = self.owner.shown(&self.workspace, &part.shown);
+                let part = self.transcript.update(&update, &mut self.report);
                 if part != TranscriptPart::default() {
                     self.tell(Heard::Said { n_bytes: 0, part }).await;
                 }
@@ -349,7 +331,6 @@ impl Listener {
                     owner: self.owner.clone(),
                     n: self.n_asked,
                     within: self.ask_within,
-                    workspace: self.workspace.clone(),
                     allowed_kinds: self.allowed_kinds.clone(),
                     heard: self.heard.clone(),
                 };

@@ -71,7 +71,8 @@ fn login(program: AgentProgram, env: &[(String, String)]) -> ProgramLogin {
         AgentProgram::Claude => {
             (&["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"], &[".claude/.credentials.json"])
         }
-        AgentProgram::Codex => (&["CODEX_API_KEY", "OPENAI_API_KEY"], &[".codex/auth.json"]),
+        // It logs in by `OPENAI_API_KEY` only once, and keeps that in its file.
+        AgentProgram::Codex => (&["CODEX_API_KEY"], &[".codex/auth.json"]),
         AgentProgram::Gemini => (&["GEMINI_API_KEY"], &[".gemini/oauth_creds.json"]),
     };
     let home = value(env, "HOME").and_then(|it| Dir::open(Path::new(it)).ok());
@@ -135,6 +136,11 @@ mod tests {
         std::fs::write(home.path().join(".claude/.credentials.json"), "{}").unwrap();
         assert_eq!(login(AgentProgram::Claude, &env(&key)), ProgramLogin::Stored);
         assert_eq!(login(AgentProgram::Codex, &[]), ProgramLogin::Missing);
+        let unused = [("OPENAI_API_KEY", "k")];
+        assert_eq!(login(AgentProgram::Codex, &env(&unused)), ProgramLogin::Missing);
+        let used = [("OPENAI_API_KEY", "k"), ("CODEX_API_KEY", "k")];
+        let by_key = ProgramLogin::Variable("CODEX_API_KEY");
+        assert_eq!(login(AgentProgram::Codex, &env(&used)), by_key);
     }
 
     #[test]

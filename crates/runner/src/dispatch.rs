@@ -40,7 +40,9 @@ struct Dispatch {
     /// The agent of each.
     agent_of: HashMap<task::Id, String>,
     is_told_untrusted: bool,
-    /// Told to the attempts when they have to end.
+    /// A claim was answered.
+    has_claimed: bool,
+    /// True once the attempts have to end.
     end: watch::Sender<bool>,
 }
 
@@ -52,9 +54,17 @@ pub(crate) async fn run(
     let (end, _) = watch::channel(false);
     let (agents, looked_at) = (Vec::new(), None);
     let (under_way, agent_of) = (JoinSet::new(), HashMap::new());
-    let is_told_untrusted = false;
-    let mut dispatch =
-        Dispatch { context, agents, looked_at, under_way, agent_of, is_told_untrusted, end };
+    let (is_told_untrusted, has_claimed) = (false, false);
+    let mut dispatch = Dispatch {
+        context,
+        agents,
+        looked_at,
+        under_way,
+        agent_of,
+        is_told_untrusted,
+        has_claimed,
+        end,
+    };
     tokio::pin!(stop);
     tokio::select! {
         ended = dispatch.go_on(mode) => return ended,
@@ -94,7 +104,10 @@ impl Dispatch {
                 RunnerMode::Forever => SHORT_WAIT_SECONDS,
             };
             let lease = u32::try_from(self.context.settings.lease.as_secs()).unwrap_or(20);
-            match self.context.client.claim(&free, lease, wait).await {
+            let claimed =
+                self.context.client.claim((&free, &self.context.capabilities), lease, wait).await;
+            self.has_claimed |= claimed.is_ok();
+            match claimed {
                 Ok(Some(claim)) => {
                     let agent = claim.agent.clone();
                     let (context, end) = (self.context.clone(), self.end.subscribe());
@@ -124,14 +137,20 @@ impl Dispatch {
     fn check_known(&self, error: &ApiFailure) -> Result<(), RunnerError> {
         match error {
             ApiFailure::Refused(problem) if is_unknown_runner(&problem.code) => {
-                let url = self.context.url.clone();
+                let url = self.context.url();
                 Err(RunnerError::CredentialRefused { url, why: problem.detail.clone() })
+            }
+            // Later an agent's file may have lost it for a while.
+            ApiFailure::Refused(problem)
+                if problem.code == "unknown_capability" && !self.has_claimed =>
+            {
+                Err(RunnerError::UnknownCapability(problem.detail.clone()))
             }
             ApiFailure::Refused(_) | ApiFailure::Unreachable(_) => Ok(()),
         }
     }
 
-    /// Whether agents may be started; the user is told once where they may not.
+    /// Whether agents may be started; the log says once where they may not.
     fn is_trusted(&mut self) -> bool {
         let is_trusted = self.context.is_trusted();
         if !is_trusted && !self.is_told_untrusted {

@@ -364,6 +364,28 @@ impl GitFolder {
         Ok(files)
     }
 
+    /// What lies between two commits or trees, as a patch.
+    pub(crate) async fn diff(&self, from: &str, to: &str) -> Result<String, GitError> {
+        let args = [
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--full-index",
+            from,
+            to,
+            "--",
+        ];
+        let run = run_to_end(&self.spec(args), MOST_TIME).await?;
+        let command = "diff".to_owned();
+        match run.status {
+            None => Err(GitError::TooSlow { command }),
+            // Its last line may be empty.
+            Some(status) if status.success() => Ok(run.answer),
+            Some(_) => Err(GitError::Failed { command, output: run.output.trim().to_owned() }),
+        }
+    }
+
     fn spec<T: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = T>) -> ProgramSpec {
         let own = args.into_iter().map(|it| it.as_ref().to_owned());
         ProgramSpec {

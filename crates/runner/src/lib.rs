@@ -13,7 +13,10 @@ mod conversation;
 mod detect;
 mod dispatch;
 mod executor;
+mod files;
 mod git;
+mod masking;
+mod once;
 mod output;
 mod package_check;
 mod percent;
@@ -40,6 +43,7 @@ use baton_wire::project_file::{self, ProjectCheck, ProjectFile};
 use jiff::Timestamp;
 use tokio::sync::watch;
 
+pub use crate::attempt::{RunnerNote, runner_note};
 pub use crate::checks::CheckStage;
 pub use crate::detect::{DetectedProgram, ProgramLogin, detect, detect_acp};
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
@@ -47,8 +51,11 @@ pub use crate::record::AttemptStage;
 pub use crate::status::{AttemptStatus, CheckStatus, RunnerStatus, status};
 pub use crate::transport::{ApiTransport, Unreachable};
 pub use crate::trust::{Programs, TrustChange, TrustList};
-pub use crate::workspace::{KeptChanges, WorkspaceError, WorkspaceRecord, Workspaces, worktree_of};
+pub use crate::workspace::{
+    KeptChanges, WorkspaceError, WorkspaceRecord, Workspaces, has_workspace, worktree_of,
+};
 
+use crate::attempt::KnownLimits;
 use crate::client::Client;
 use crate::turns::{AgentSlots, ExecutorPermits, RunTurns};
 
@@ -67,6 +74,8 @@ pub struct RunnerOptions {
     pub credential: String,
     /// The only agents to run; all that have an executor where left out.
     pub agents: Option<Vec<AgentId>>,
+    /// Of these, only agents whose files list one of these capabilities; all where there are none.
+    pub capabilities: Vec<String>,
     /// The environment of this process.
     pub env: Vec<(String, String)>,
     /// This program, which plays scripts.
@@ -98,6 +107,8 @@ pub enum RunnerError {
          `.baton/data/runner.key` of the server's project"
     )]
     CredentialRefused { url: String, why: String },
+    #[error("{0}; correct `--capabilities`, or the agent's file on the server")]
+    UnknownCapability(String),
 }
 
 /// A runner that is ready to start.
@@ -117,6 +128,7 @@ pub(crate) struct RunnerContext {
     state: Dir,
     url: String,
     only: Option<Vec<AgentId>>,
+    capabilities: Vec<String>,
     env: Vec<(String, String)>,
     program: PathBuf,
     trust: TrustList,
@@ -124,6 +136,7 @@ pub(crate) struct RunnerContext {
     turns: RunTurns,
     slots: AgentSlots,
     permits: ExecutorPermits,
+    limits: KnownLimits,
 }
 
 pub(crate) const LOCK: &str = "runner.lock";
@@ -153,6 +166,7 @@ impl Runner {
             state,
             url: options.url,
             only: options.agents,
+            capabilities: options.capabilities,
             env: options.env,
             program: options.program,
             trust: options.trust,
@@ -160,6 +174,7 @@ impl Runner {
             turns: RunTurns::default(),
             slots,
             permits,
+            limits: KnownLimits::default(),
         };
         Ok(Self { context: Arc::new(context), _lock: lock })
     }
@@ -171,7 +186,7 @@ impl Runner {
         mode: RunnerMode,
         stop: impl Future<Output = ()>,
     ) -> Result<(), RunnerError> {
-        let (told, stopped) = watch::channel(false);
+        let (stopping, stopped) = watch::channel(false);
         let work = async {
             match mode {
                 RunnerMode::Forever => {
@@ -187,7 +202,10 @@ impl Runner {
                 // Checks that pass or fail give the agents more to do.
                 RunnerMode::Once => loop {
                     dispatch::run(self.context.clone(), mode, is_told(stopped.clone())).await?;
-                    if *stopped.borrow() || !checks::once(&self.context, &stopped).await {
+                    let is_over = *stopped.borrow()
+                        || !checks::once(&self.context, &stopped).await
+                            && !once::wait_for_retry(&self.context, &stopped).await;
+                    if is_over {
                         return Ok(());
                     }
                 },
@@ -197,14 +215,14 @@ impl Runner {
         tokio::select! {
             ended = &mut work => return ended,
             () = &mut stop => {
-                let _ = told.send(true);
+                let _ = stopping.send(true);
             }
         }
         work.await
     }
 }
 
-/// Waits until the runner is told to stop.
+/// Waits until the runner has to stop.
 async fn is_told(mut stopped: watch::Receiver<bool>) {
     // The sender lives as long as the runner.
     if stopped.wait_for(|it| *it).await.is_err() {
@@ -213,6 +231,11 @@ async fn is_told(mut stopped: watch::Receiver<bool>) {
 }
 
 impl RunnerContext {
+    /// Where agents reach the server.
+    fn url(&self) -> String {
+        self.client.transport.url().unwrap_or_else(|| self.url.clone())
+    }
+
     /// Whether this runner starts the agent.
     fn runs(&self, agent: &str) -> bool {
         let Ok(agent) = AgentId::parse(agent) else { return false };

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::masking::Masking;
 use crate::transcript::TranscriptPart;
 
 /// Kept for the result: a handoff has at most 1 MiB.
@@ -24,16 +25,12 @@ pub(crate) struct AgentOutput {
     partial: Vec<u8>,
     n_messages: usize,
     n_unsaid: u64,
-    /// Values that must not appear in messages.
-    secrets: Vec<String>,
+    masking: Masking,
     is_finished: bool,
 }
 
-/// In the place of a secret.
-pub(crate) const SECRET: &str = "[secret]";
-
 impl AgentOutput {
-    pub(crate) fn new(secrets: Vec<String>) -> Self {
+    pub(crate) fn new(masking: Masking) -> Self {
         Self {
             kept: VecDeque::new(),
             n_bytes: 0,
@@ -41,7 +38,7 @@ impl AgentOutput {
             partial: Vec::new(),
             n_messages: 0,
             n_unsaid: 0,
-            secrets: secrets.into_iter().filter(|it| it.len() >= 8).collect(),
+            masking,
             is_finished: false,
         }
     }
@@ -113,30 +110,14 @@ impl AgentOutput {
         }
         let part: String = self.unsaid.drain(..cut).collect();
         self.n_messages += 1;
-        let mut text = plain(&part);
-        for secret in &self.secrets {
-            text = text.replace(secret.as_str(), SECRET);
-        }
+        let text = self.masking.mask(&plain(&part));
         let text = text.trim_matches('\n').to_owned();
         (!text.trim().is_empty()).then_some(text)
     }
 
-    /// How many bytes at the end of a text may be the beginning of a secret.
+    /// How many bytes at the end of a text may be the beginning of a value that is masked.
     fn n_held_back(&self, text: &str) -> usize {
-        if self.is_finished {
-            return 0;
-        }
-        let is_begun = |n: &usize| {
-            let end = &text.as_bytes()[text.len() - n..];
-            self.secrets.iter().any(|it| it.len() > *n && it.as_bytes().starts_with(end))
-        };
-        let longest = self.secrets.iter().map(String::len).max().unwrap_or(0).min(text.len());
-        // A secret is text, so such a beginning is at the border of a character.
-        (1..=longest)
-            .rev()
-            .filter(|n| text.is_char_boundary(text.len() - n))
-            .find(is_begun)
-            .unwrap_or(0)
+        if self.is_finished { 0 } else { self.masking.n_begun(text) }
     }
 
     /// What no message has, for a last one.
@@ -145,10 +126,10 @@ impl AgentOutput {
         (n > 0).then(|| format!("({n} bytes of output are not shown)"))
     }
 
-    /// The end of the output.
+    /// The end of the output. What is masked in messages is masked in it, too.
     pub(crate) fn text(&self) -> String {
         let (first, second) = self.kept.as_slices();
-        String::from_utf8_lossy(&[first, second].concat()).into_owned()
+        self.masking.mask(&String::from_utf8_lossy(&[first, second].concat()))
     }
 }
 
@@ -212,9 +193,21 @@ fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 mod tests {
     use super::*;
 
+    fn token() -> Masking {
+        Masking::default().with_secret("secret-token")
+    }
+
+    #[test]
+    fn what_is_kept_for_the_result_holds_no_secret() {
+        let mut output = AgentOutput::new(token());
+        output.push(b"my token is secret-");
+        output.push(b"token");
+        assert_eq!(output.text(), "my token is secret.masked");
+    }
+
     #[test]
     fn a_character_that_comes_in_two_parts_is_whole_and_colours_are_gone() {
-        let mut output = AgentOutput::new(Vec::new());
+        let mut output = AgentOutput::new(Masking::default());
         output.push(b"caf\xc3");
         assert_eq!(output.next_message().as_deref(), Some("caf"));
         output.push(b"\xa9 \x1b[31mred\x1b[0m \x1b]0;title\x07done\r\n");
@@ -225,7 +218,7 @@ mod tests {
 
     #[test]
     fn much_output_is_bounded_and_its_end_is_kept() {
-        let mut output = AgentOutput::new(Vec::new());
+        let mut output = AgentOutput::new(Masking::default());
         let line = [b'x'; 1023].iter().chain(b"\n").copied().collect::<Vec<u8>>();
         for _ in 0..10_000 {
             output.push(&line);
@@ -242,26 +235,26 @@ mod tests {
 
     #[test]
     fn a_token_is_not_said() {
-        let mut output = AgentOutput::new(vec!["secret-token".to_owned(), "x".to_owned()]);
+        let mut output = AgentOutput::new(token());
         output.push(b"my token is secret-token, x\n");
-        assert_eq!(output.next_message().as_deref(), Some("my token is [secret], x"));
+        assert_eq!(output.next_message().as_deref(), Some("my token is secret.masked, x"));
     }
 
     #[test]
     fn a_token_that_comes_in_parts_is_not_said_either() {
-        let mut output = AgentOutput::new(vec!["secret-token".to_owned()]);
+        let mut output = AgentOutput::new(token());
         output.push(b"it is secret-");
         assert_eq!(output.next_message().as_deref(), Some("it is "));
         assert_eq!(output.next_message(), None);
         output.push(b"token, a secret-");
-        assert_eq!(output.next_message().as_deref(), Some("[secret], a "));
+        assert_eq!(output.next_message().as_deref(), Some("secret.masked, a "));
         output.finish();
         assert_eq!(output.next_message().as_deref(), Some("secret-"), "it was none");
     }
 
     #[test]
     fn what_is_no_text_is_said_as_far_as_it_is_one() {
-        let mut output = AgentOutput::new(Vec::new());
+        let mut output = AgentOutput::new(Masking::default());
         output.push(b"a\xff\xfeb\xe2\x82");
         assert_eq!(output.next_message().as_deref(), Some("a\u{fffd}\u{fffd}b"));
         output.push(b"\xac!\xf0\x9f");

@@ -9,17 +9,16 @@ use baton_core::claims::{commits, contradictions};
 use baton_core::document::Node;
 use baton_core::evidence::Verdict;
 use baton_core::hash::Hash;
-use baton_core::lint::{Facts, FileFact, LintRule, findings, paths};
+use baton_core::lint::{Facts, FileFact, LintRule, findings, paths, uncompared};
 use baton_core::names::CheckName;
 use baton_files::{Dir, FileError, FileKind};
 
 use crate::workspace::{WorkspaceRecord, Workspaces};
 
-/// Larger files are only checked for existence.
-const MOST_BYTES: u64 = 16 << 20;
-const MOST_BYTES_IN_ALL: u64 = 64 << 20;
-/// Paths beyond this number are not looked at.
-const MOST_PATHS: usize = 256;
+/// Larger files, and those after so much, are checked for existence alone. What a package says of their content is
+/// a problem then: nothing passes that was not compared.
+const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES_IN_ALL: u64 = 256 << 20;
 /// As file systems have it.
 const MOST_PATH_BYTES: usize = 4096;
 const MOST_NAME_BYTES: usize = 255;
@@ -72,11 +71,21 @@ pub(crate) async fn check_package(
                 let lines = n_lines.map_or_else(String::new, |it| format!(", {it} lines"));
                 seen.push(format!("{path} sha256:{hash}{lines}"));
             }
-            FileFact::File { sha256: None, .. } => seen.push(format!("{path} is there")),
+            FileFact::File { sha256: None, .. } => {
+                seen.push(format!("{path} is there; too large to be read"));
+            }
             FileFact::Folder | FileFact::Missing => {}
         }
     }
     let facts = Facts { files, ..Facts::default() };
+    for place in uncompared(document, &facts) {
+        problems.push(format!(
+            "`{place}` cannot be compared: the file is larger than {} MiB, or all together than {}; name it without \
+             a hash and lines",
+            MOST_BYTES >> 20,
+            MOST_BYTES_IN_ALL >> 20,
+        ));
+    }
     for finding in findings(document, &facts) {
         let is_ours = matches!(
             finding.rule,
@@ -97,7 +106,7 @@ pub(crate) async fn check_package(
 fn look_at(dir: &Dir, document: &Node, problems: &mut Vec<String>) -> BTreeMap<String, FileFact> {
     let mut n_bytes_left = MOST_BYTES_IN_ALL;
     let mut facts = BTreeMap::new();
-    for path in paths(document).into_iter().take(MOST_PATHS) {
+    for path in paths(document) {
         match look(dir, &path, &mut n_bytes_left) {
             SeenPath::Fact(fact) => {
                 facts.insert(path, fact);
@@ -162,4 +171,55 @@ fn look(dir: &Dir, path: &str, n_bytes_left: &mut u64) -> SeenPath {
     let n_lines = Some(n_newlines + u64::from(has_rest));
     let sha256 = Some(Hash::of(&bytes).to_string());
     SeenPath::Fact(FileFact::File { n_lines, sha256 })
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+mod tests {
+    use baton_core::lint::Finding;
+
+    use super::*;
+
+    fn document(json: &str) -> Node {
+        baton_wire::formats::decode(baton_core::package::Format::Json, json).unwrap()
+    }
+
+    /// What is wrong with a package whose files are in this folder.
+    fn problems_of(folder: &Path, json: &str) -> Vec<String> {
+        let (mut problems, document) = (Vec::new(), document(json));
+        let files = look_at(&Dir::open(folder).unwrap(), &document, &mut problems);
+        let facts = Facts { files, ..Facts::default() };
+        problems.extend(uncompared(&document, &facts));
+        let missing = |it: &Finding| it.rule == Some(LintRule::ArtifactMissing);
+        problems.extend(findings(&document, &facts).into_iter().filter(missing).map(|it| it.path));
+        problems
+    }
+
+    #[test]
+    fn every_file_that_a_package_names_is_looked_at_however_many_there_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut names: Vec<String> = (0..2000).map(|n| format!("{n:04}.rs")).collect();
+        for name in &names {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let package = |names: &[String]| format!("{{\"files_changed\": {names:?}}}");
+        assert_eq!(problems_of(folder.path(), &package(&names)), Vec::<String>::new());
+        names.push("zz/never-written.rs".to_owned());
+        assert_eq!(problems_of(folder.path(), &package(&names)), ["files_changed[2000]"]);
+    }
+
+    #[test]
+    fn what_is_said_of_a_file_that_is_too_large_to_be_compared_does_not_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let large = std::fs::File::create(folder.path().join("large.bin")).unwrap();
+        large.set_len(MOST_BYTES + 1).unwrap();
+        for (package, expected) in [
+            (r#"{"artifacts": [{"path": "large.bin"}]}"#, &[][..]),
+            (r#"{"artifacts": [{"path": "large.bin", "sha256": "00"}]}"#, &["artifacts[0]"]),
+            (r#"{"source_files_verified": ["large.bin:1-2"]}"#, &["source_files_verified[0]"]),
+            (r#"{"source_files_verified": ["large.bin"]}"#, &[]),
+        ] {
+            assert_eq!(problems_of(folder.path(), package), expected, "{package}");
+        }
+    }
 }

@@ -4,6 +4,10 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
+/// A time is read as the one to come if it is at most so long ago: it was rounded, or took a while to be read.
+const ROUNDED: SignedDuration = SignedDuration::from_mins(5);
+const SOON: SignedDuration = SignedDuration::from_mins(1);
+
 /// Words by which a provider's refusal for too many requests is known, in what a program calls an error.
 pub(crate) fn is_rate_limit(message: &str) -> bool {
     const SIGNS: [&str; 11] = [
@@ -139,11 +143,16 @@ fn point(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let time = clock(words)?;
     let at =
         |date: Date| date.to_datetime(time).to_zoned(zone.clone()).ok().map(|it| it.timestamp());
-    match date {
-        Some(date) => at(date),
-        // A time of day is the next one.
-        None => at(today).filter(|it| *it > now).or_else(|| at(today.checked_add(1.day()).ok()?)),
+    let found = at(date.unwrap_or(today))?;
+    if found > now {
+        return Some(found);
     }
+    // Programs leave the seconds out: in the minute of the end it is still to come.
+    if now.duration_since(found) < ROUNDED {
+        return Some(now + SOON);
+    }
+    // Else a time of day is the next one.
+    if date.is_some() { Some(found) } else { at(today.checked_add(1.day()).ok()?) }
 }
 
 fn named_zone(text: &str) -> Option<TimeZone> {
@@ -213,6 +222,11 @@ mod tests {
             ("You've hit your usage limit. Try again in 1h2m3s", Some("2026-11-18T15:02:03Z")),
             ("Try again at Nov 18th, 2026 3:06 PM.", Some("2026-11-18T15:06:00Z")),
             ("try again at Nov 17th, 2026 3:06 PM.", None),
+            // Rounded to the minute: it is still to come.
+            ("try again at 2:00 PM.", Some("2026-11-18T14:01:00Z")),
+            ("try again at 1:58 PM.", Some("2026-11-18T14:01:00Z")),
+            ("Try again at Nov 18th, 2026 1:59 PM.", Some("2026-11-18T14:01:00Z")),
+            ("try again at 1:50 PM.", Some("2026-11-19T13:50:00Z")),
             ("Quota exceeded. Please retry in 57.25s.", Some("2026-11-18T14:00:57.25Z")),
             ("retry-after: 30", Some("2026-11-18T14:00:30Z")),
             ("resets at 2026-11-18T16:00:00Z", Some("2026-11-18T16:00:00Z")),

@@ -61,6 +61,9 @@ pub(crate) struct AttemptRecord {
     /// What the programs before this one used of it.
     #[serde(default)]
     pub(crate) used: Usage,
+    /// What was in the workspace before the agent began: a commit or a tree.
+    #[serde(default)]
+    pub(crate) base: Option<String>,
     /// How the attempt ended, in a sentence.
     pub(crate) result: Option<String>,
     /// 1; 2 after a correction.
@@ -99,7 +102,7 @@ pub(crate) enum AgentEnd {
     Over,
     /// The lease was lost.
     Lost,
-    /// The runner was told to stop.
+    /// The runner had to stop.
     Stopped,
     /// It has used what it may.
     OverBudget {
@@ -179,7 +182,7 @@ impl AttemptKey {
         format!("{}-{}", self.handoff.simple(), self.fence)
     }
 
-    /// The same request of the same attempt is answered once, whoever sends it again.
+    /// The same request of the same attempt is answered once, also where another runner sends it again.
     pub(crate) fn idempotency_key(&self, name: &str) -> String {
         format!("attempt-{}-{name}", self.folder())
     }
@@ -211,6 +214,7 @@ impl AttemptRecord {
                 work_ms: it.work_ms,
             }),
             used: Usage::default(),
+            base: None,
             result: None,
             round: 1,
         }

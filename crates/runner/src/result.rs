@@ -149,11 +149,26 @@ impl RefusedDocument {
         }
     }
 
-    pub(crate) fn why(&self) -> &str {
-        match self {
-            Self::Refused { problem, .. } => &problem.detail,
-            Self::Broken(why) => why,
+    /// What was wrong, for people: with the rules that are broken and where, bounded.
+    pub(crate) fn why(&self) -> String {
+        const MOST_TOLD: usize = 5;
+        const MOST_CHARS: usize = 160;
+        let bounded = |text: &str| one_line(text).chars().take(MOST_CHARS).collect::<String>();
+        let problem = match self {
+            Self::Refused { problem, .. } => problem,
+            Self::Broken(why) => return why.clone(),
+        };
+        let told = problem.problems.iter().take(MOST_TOLD).map(|it| {
+            let (path, message) = (bounded(&it.path), bounded(&it.message));
+            format!("{path}: {message} [{}]", bounded(&it.rule))
+        });
+        let mut told: Vec<String> = told.collect();
+        match problem.problems.len() {
+            0 => return problem.detail.clone(),
+            n if n > MOST_TOLD => told.push(format!("and {} more", n - MOST_TOLD)),
+            _ => {}
         }
+        format!("{}: {}", problem.detail, told.join("; "))
     }
 }
 
@@ -222,7 +237,7 @@ pub(crate) fn without_handing_off(end: Option<&AgentEnd>) -> String {
             TurnStop::Error(why) => format!("could not work: {}", one_line(why)),
         },
         Some(AgentEnd::OverBudget { unit }) => {
-            format!("used up its budget ({}), and was ended", unit.name())
+            format!("used up its budget of {}, and was ended", unit.noun())
         }
         Some(AgentEnd::TooMuchOutput { bytes }) => {
             format!("printed more than {bytes} bytes, and was ended")
@@ -262,6 +277,32 @@ mod tests {
         std::fs::write(written.path().join("notes.md"), "# Notes\n").unwrap();
         let LeftBehind::Document(found) = left_behind("All done.", &dir) else { panic!() };
         assert_eq!(found.place, "in `deep/report.md`");
+    }
+
+    #[test]
+    fn why_a_handoff_was_refused_names_the_rules_and_where_they_are_broken() {
+        let broken = |n: usize| {
+            let path = format!("context.items[{n}]\n{}", "x".repeat(500));
+            serde_json::json!({ "path": path, "rule": "invisible", "message": "has U+202E" })
+        };
+        let refused = |n_broken: usize| {
+            let problem = serde_json::json!({
+                "success": false, "error": "no", "type": "about:blank", "title": "no", "status": 422,
+                "code": "lint", "detail": "the linter does not let it through",
+                "problems": (0..n_broken).map(broken).collect::<Vec<_>>(),
+            });
+            let problem = Box::new(serde_json::from_value(problem).unwrap());
+            RefusedDocument::Refused { problem, sent: String::new() }.why()
+        };
+        assert_eq!(refused(0), "the linter does not let it through");
+        let one = refused(1);
+        assert!(
+            one.starts_with("the linter does not let it through: context.items[0] xxx"),
+            "{one}"
+        );
+        assert!(one.ends_with("x: has U+202E [invisible]"), "{one}");
+        let many = refused(100);
+        assert!(many.ends_with("; and 95 more") && many.len() < 1100, "{many}");
     }
 
     #[test]

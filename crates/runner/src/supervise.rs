@@ -17,7 +17,8 @@ use crate::RunnerContext;
 use crate::attempt::heartbeat_every;
 use crate::client::ApiFailure;
 use crate::conversation::{AgentConversation, ConversationBrief, ConversationOwner, Heard};
-use crate::output::{AgentOutput, MOST_PRINTED, SECRET};
+use crate::masking::Masking;
+use crate::output::{AgentOutput, MOST_PRINTED};
 use crate::process::{OutputChunk, RunningProgram, end_orphans, exit_parts};
 use crate::record::{AgentEnd, AttemptRecord};
 use crate::transcript::{AgentReport, Transcript};
@@ -26,8 +27,8 @@ use crate::transcript::{AgentReport, Transcript};
 pub(crate) struct WatchedProgram {
     pub(crate) program: RunningProgram,
     pub(crate) reading: OutputReading,
-    /// Values that must not appear in messages.
-    pub(crate) secrets: Vec<String>,
+    /// What is in nothing that it prints.
+    pub(crate) masking: Masking,
 }
 
 /// How the output of a program is read.
@@ -49,7 +50,7 @@ pub(crate) struct Supervised {
 }
 
 impl Supervised {
-    /// True of a program that was told to go on with a conversation, and failed before it was in one.
+    /// True of a program that had to go on with a conversation, and failed before it was in one.
     pub(crate) fn has_lost_its_session(&self) -> bool {
         let has_failed = matches!(self.end, AgentEnd::Exited { code: Some(1..), .. });
         has_failed && self.report.session.is_none() && self.report.rate_limit.is_none()
@@ -85,19 +86,20 @@ pub(crate) async fn supervise(
                 context: context.clone(),
                 key: record.key.clone(),
                 agent: record.agent.clone(),
-                secrets: watched.secrets.clone(),
+                masking: watched.masking.clone(),
             };
             conversation = Some(AgentConversation::start(*brief, owner, stdin, output));
             None
         }
     };
     let mut speech = Speech {
-        output: AgentOutput::new(watched.secrets),
+        output: AgentOutput::new(watched.masking),
         transcript,
         report: AgentReport::default(),
         n_denied: 0,
         session: None,
         asked_at: None,
+        waited: Duration::ZERO,
         messages,
         heard_at: Instant::now(),
         silence: duration(settings.silence),
@@ -105,6 +107,8 @@ pub(crate) async fn supervise(
     };
     let mut watched = (&mut program, &mut conversation, &mut speech);
     let end = watch_over(context, record, settings, &mut watched, stop).await;
+    // Neither a person's time nor that of its end is the agent's.
+    let worked = begun.elapsed().saturating_sub(speech.waited());
     // A program that ended in the middle of its turn has not said its last word.
     let is_cut_off = conversation.is_some() && matches!(end, AgentEnd::Exited { .. });
     // It may take its time, and the work is this attempt's until then.
@@ -113,8 +117,8 @@ pub(crate) async fn supervise(
         speech.push(heard);
     }
     let mut report = speech.report();
-    report.usage.work_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let words = speech.end(&record.key.token);
+    report.usage.work_ms = u64::try_from(worked.as_millis()).unwrap_or(u64::MAX);
+    let words = speech.end();
     let output = if is_cut_off { String::new() } else { words };
     Supervised { end, output, report, said }
 }
@@ -179,7 +183,7 @@ async fn watch_over(
 ) -> AgentEnd {
     let mut timeout = Instant::now() + duration(settings.timeout);
     let left = record.budget.less(&record.used);
-    let worked_out = left.work_ms.map(|it| Instant::now() + Duration::from_millis(it));
+    let mut worked_out = left.work_ms.map(|it| Instant::now() + Duration::from_millis(it));
     let turn = context.turns.of(record.run);
     let (mut is_open, mut is_wanted) = (true, false);
     let mut over_at: Option<Instant> = None;
@@ -210,7 +214,7 @@ async fn watch_over(
             () = sleep_until(timeout), if speech.asked_at.is_none() => {
                 return AgentEnd::TimedOut { seconds: duration(settings.timeout).as_secs() };
             }
-            () = sleep_until(worked_out.unwrap_or(timeout)), if worked_out.is_some() => {
+            () = sleep_until(worked_out.unwrap_or(timeout)), if worked_out.is_some() && speech.asked_at.is_none() => {
                 return AgentEnd::OverBudget { unit: BudgetUnit::WorkMs };
             }
             () = sleep_until(over_at.unwrap_or(timeout)), if over_at.is_some() => {
@@ -231,7 +235,9 @@ async fn watch_over(
             heard = next(&mut program.output, conversation), if is_open => match heard {
                 Some(Heard::TurnEnded(stop)) => return AgentEnd::TurnEnded { stop },
                 Some(heard) => {
-                    timeout += speech.hear(heard);
+                    let waited = speech.hear(heard);
+                    timeout += waited;
+                    worked_out = worked_out.map(|it| it + waited);
                     if let Some(unit) = speech.used_up(&left) {
                         return AgentEnd::OverBudget { unit };
                     }
@@ -275,7 +281,7 @@ fn keep_session(context: &RunnerContext, record: &AttemptRecord, session: String
 struct Speech {
     output: AgentOutput,
     transcript: Option<Transcript>,
-    /// What a conversation has told.
+    /// What a conversation has reported.
     report: AgentReport,
     /// How often a person denied something.
     n_denied: usize,
@@ -283,6 +289,8 @@ struct Speech {
     session: Option<String>,
     /// Since when a person is asked, and the agent waits.
     asked_at: Option<Instant>,
+    /// How long the agent has waited for people before that.
+    waited: Duration,
     /// A server that does not keep up is not waited for: messages are dropped.
     messages: mpsc::Sender<String>,
     heard_at: Instant,
@@ -303,11 +311,17 @@ impl Speech {
             | Heard::Denied
             | Heard::TurnEnded(_) => Duration::ZERO,
         };
+        self.waited += waited;
         self.push(heard);
         if self.output.is_much() {
             self.say();
         }
         waited
+    }
+
+    /// How long the agent has waited for people, until now.
+    fn waited(&self) -> Duration {
+        self.waited + self.asked_at.map_or(Duration::ZERO, |it| it.elapsed())
     }
 
     fn push(&mut self, heard: Heard) {
@@ -344,7 +358,7 @@ impl Speech {
         self.transcript.as_ref().map_or(&self.report, Transcript::report)
     }
 
-    /// What the transcript has told, to its last line.
+    /// What the transcript has reported, to its last line.
     fn report(&mut self) -> AgentReport {
         let Some(transcript) = self.transcript.take() else {
             let n_denied = self.report.n_denied + self.n_denied;
@@ -373,7 +387,7 @@ impl Speech {
     }
 
     /// The rest. The result does not wait until it is sent.
-    fn end(mut self, token: &str) -> String {
+    fn end(mut self) -> String {
         self.output.finish();
         while let Some(message) = self.output.next_message() {
             let _ = self.messages.try_send(message);
@@ -381,8 +395,7 @@ impl Speech {
         if let Some(message) = self.output.left_out() {
             let _ = self.messages.try_send(message);
         }
-        // Nothing that is taken from it may hold the token.
-        self.output.text().replace(token, SECRET)
+        self.output.text()
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct AgentReport {
     pub(crate) session: Option<String>,
     pub(crate) usage: Usage,
     pub(crate) rate_limit: Option<RateLimit>,
-    /// The last message whose usage is counted: it is told again with each part of the message.
+    /// The last message whose usage is counted: it is repeated with each part of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) counted: Option<String>,
     /// What the program was not allowed to do, as far as it says so.

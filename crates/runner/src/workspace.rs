@@ -133,7 +133,7 @@ fn put_aside(folder: &Dir) -> Result<(), FileError> {
     }
 }
 
-/// git itself is told not to look: what is in such a folder may have come with a repository.
+/// git does not look: what is in such a folder may have come with a repository.
 fn is_bare(folder: &Dir) -> bool {
     let is = |name: &str| folder.entry(name).ok().flatten();
     is("HEAD").is_some_and(|it| it.is_file())
@@ -146,6 +146,12 @@ fn is_bare(folder: &Dir) -> bool {
 pub fn worktree_of(data: &Dir, run: Uuid) -> Option<Dir> {
     let path = Path::new(crate::record::FOLDER).join(WORKSPACES).join(run.to_string()).join(TREE);
     data.subdir(path).ok()
+}
+
+/// Whether a runner with this data has worked on a run, in a worktree or in place.
+pub fn has_workspace(data: &Dir, run: Uuid) -> bool {
+    let path = Path::new(crate::record::FOLDER).join(WORKSPACES).join(run.to_string());
+    data.subdir(path).is_ok()
 }
 
 /// The workspaces of a project.

@@ -3,20 +3,20 @@
 
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, StepId};
-use baton_core::outcome::Outcome;
 use baton_core::run::RunId;
 use baton_core::workflow::Place;
-use baton_store::{Order, StoreResult};
+use baton_store::Order;
+use baton_store::columns::parse_place;
+pub(crate) use baton_store::columns::{
+    integer, list_text, nanoseconds, nearest_nanoseconds, parse_list as list,
+    parse_outcome as outcome, place_text,
+};
 use jiff::Timestamp;
 use rusqlite::{Params, Row};
 use uuid::Uuid;
 
-use crate::error::{damaged, unreadable};
+use crate::error::unreadable;
 use crate::statements::Statements;
-
-const STEP: &str = "step:";
-const DELEGATE: &str = "delegate:";
 
 /// Runs a statement that is prepared once per connection.
 pub(crate) fn execute(
@@ -34,22 +34,6 @@ pub(crate) fn count_executed(
     params: impl Params,
 ) -> rusqlite::Result<usize> {
     statements.with(sql, |it| it.execute(params))
-}
-
-/// For a time to be stored.
-pub(crate) fn nanoseconds(at: Timestamp) -> StoreResult<i64> {
-    i64::try_from(at.as_nanosecond()).map_err(|_| damaged("a time outside the years 1678 to 2261"))
-}
-
-/// For a time to compare with: a time out of range sorts before or after all stored ones.
-pub(crate) fn nearest_nanoseconds(at: Timestamp) -> i64 {
-    let nearest = at.as_nanosecond().clamp(i64::MIN.into(), i64::MAX.into());
-    i64::try_from(nearest).unwrap_or(i64::MAX)
-}
-
-/// For a number to look up: one too large for the database matches no row.
-pub(crate) fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// SQLite treats a negative limit as no limit.
@@ -77,24 +61,8 @@ pub(crate) fn until(order: Order, column: &str, param: &str, until: u64) -> Stri
     }
 }
 
-pub(crate) fn place_text(place: &Place) -> String {
-    match place {
-        Place::Orchestrator | Place::Human => place.to_string(),
-        Place::Step(id) => format!("{STEP}{id}"),
-        Place::Delegate(agent) => format!("{DELEGATE}{agent}"),
-    }
-}
-
 pub(crate) fn place(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Place> {
-    parsed(row, column, |text| {
-        if let Some(id) = text.strip_prefix(STEP) {
-            return Some(Place::Step(StepId::parse(id).ok()?));
-        }
-        if let Some(agent) = text.strip_prefix(DELEGATE) {
-            return Some(Place::Delegate(AgentId::parse(agent).ok()?));
-        }
-        [Place::Orchestrator, Place::Human].into_iter().find(|it| it.to_string() == text)
-    })
+    parsed(row, column, parse_place)
 }
 
 /// A text column, parsed by one of our own parsers.
@@ -159,17 +127,4 @@ pub(crate) fn uuid(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Uuid
 
 pub(crate) fn run_id(row: &Row<'_>, column: &'static str) -> rusqlite::Result<RunId> {
     uuid(row, column).map(RunId)
-}
-
-/// Unlike [`Outcome::parse`], which reads what senders write, it accepts only our own words.
-pub(crate) fn outcome(name: &str) -> Option<Outcome> {
-    Outcome::CLAIMABLE.into_iter().chain([Outcome::Unknown]).find(|it| it.name() == name)
-}
-
-pub(crate) fn list_text(texts: &[String]) -> String {
-    serde_json::Value::from(texts).to_string()
-}
-
-pub(crate) fn list(text: &str) -> Option<Vec<String>> {
-    serde_json::from_str(text).ok()
 }

@@ -3,7 +3,9 @@
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::package::Format;
 use baton_core::run::RunId;
-use baton_store::{DROPPING_EVENTS, DroppedText, StoredContent, TextOwner, dropped_texts};
+use baton_store::{
+    DROPPING_EVENTS, DroppedText, EXPIRING_EVENTS, StoredContent, TextOwner, dropped_texts,
+};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -65,6 +67,13 @@ pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<
     connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
 }
 
+/// The texts of all runs that are recorded as lost, by the number of the run.
+pub(crate) fn all_lost(connection: &Connection) -> rusqlite::Result<Vec<(u64, ContentId)>> {
+    let sql = "select run_number, id from lost_texts order by run_number, id";
+    let read = |row: &Row<'_>| Ok((number(row, "run_number")?, content_id(row, "id")?));
+    connection.prepare_cached(sql)?.query_map([], read)?.collect()
+}
+
 /// Deletes texts so that no byte of them stays in the file: freed pages are overwritten.
 pub(crate) fn drop_texts(
     statements: &impl Statements,
@@ -89,7 +98,7 @@ pub(crate) fn dropped(connection: &Connection, run: RunId) -> rusqlite::Result<V
     if !dropping.iter().any(|it| it.name == "content.expired") {
         return Ok(dropped_texts(&dropping));
     }
-    let names = [&DROPPING_EVENTS[..], &["message.posted", "message.asked", "message.replied"]];
+    let names = [&DROPPING_EVENTS[..], &EXPIRING_EVENTS[..]];
     Ok(dropped_texts(&events::named(connection, run, &names.concat())?))
 }
 

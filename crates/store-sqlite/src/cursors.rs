@@ -1,9 +1,9 @@
 //! How far each projector has read.
 
 use baton_store::Position;
+use baton_store::checksum::of_cursor;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::checksum::{self, ChecksumPart};
 use crate::columns::{integer, number};
 
 pub(crate) fn find(connection: &Connection, projector: &str) -> rusqlite::Result<Position> {
@@ -27,11 +27,7 @@ pub(crate) fn advance(
     } else {
         "update cursors set position = ?3, checksum = ?4 where projector = ?1 and position = ?2"
     };
-    let sum = checksum(projector, integer(to.0));
+    let sum = of_cursor(projector, integer(to.0));
     let params = params![projector, integer(from.0), integer(to.0), sum];
     Ok(connection.prepare_cached(sql)?.execute(params)? > 0)
-}
-
-pub(crate) fn checksum(projector: &str, position: i64) -> i64 {
-    checksum::checksum(&[ChecksumPart::Text(projector), ChecksumPart::Integer(position)])
 }

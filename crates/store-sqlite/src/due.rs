@@ -1,11 +1,12 @@
 //! When runs have to be checked because of the time alone.
 
 use baton_core::run::RunId;
+use baton_store::checksum::of_due;
 use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreResult};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::checksum::{self, ChecksumPart};
+use crate::checksum;
 use crate::columns::{
     execute, integer, limit, nanoseconds, nearest_nanoseconds, number, run_id, time,
 };
@@ -27,7 +28,7 @@ pub(crate) fn change(
                            set due_at = excluded.due_at, checksum = excluded.checksum
                            where excluded.due_at < due.due_at";
             let due_at = nanoseconds(due)?;
-            execute(statements, sql, [run_number, due_at, checksum(run, due_at)])
+            execute(statements, sql, [run_number, due_at, of_due(run, due_at)])
         }
         DueChange::Clear => {
             execute(statements, "delete from due where run_number = ?1", [run_number])
@@ -47,7 +48,7 @@ pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> StoreRe
         let changed = match it.due {
             Some(due) => {
                 let due_at = nanoseconds(due)?;
-                let sum = checksum(it.run, due_at);
+                let sum = of_due(it.run, due_at);
                 let params = params![id, version, due_at, sum];
                 connection.prepare_cached(&later).and_then(|mut it| it.execute(params))
             }
@@ -89,11 +90,6 @@ pub(crate) fn schedule(connection: &Connection, run: RunId) -> rusqlite::Result<
     Ok(RunSchedule { timers: timers::of_run(connection, run)?, due: due.map(|it| it.due) })
 }
 
-/// The times are early rather than exact, so only a checksum shows what was written.
-pub(crate) fn checksum(run: RunId, due_at: i64) -> i64 {
-    checksum::checksum(&[ChecksumPart::Bytes(run.0.as_bytes()), ChecksumPart::Integer(due_at)])
-}
-
 /// Adds checksums to the rows that a migration has created.
 pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     let rows = "select due.run_number, due.due_at, runs.id
@@ -101,7 +97,7 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     let update = "update due set checksum = ?2 where run_number = ?1";
     checksum::fill_rows(connection, rows, update, |row, update| {
         let run = RunId(uuid::Uuid::from_bytes(row.get(2)?));
-        update.execute([row.get(0)?, checksum(run, row.get(1)?)])
+        update.execute([row.get(0)?, of_due(run, row.get(1)?)])
     })
 }
 

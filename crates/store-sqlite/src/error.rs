@@ -77,6 +77,12 @@ pub enum OpenError {
         path.display(), shell_path(path, ""), shell_path(path, ".other")
     )]
     Exchanged { path: PathBuf },
+    #[error(
+        "`{}` has a part of data that is being moved here, and not all of it; repeat the interrupted \
+         `baton migrate` command to go on with it",
+        path.display()
+    )]
+    Moving { path: PathBuf },
     #[error("`{}` has data; `baton restore --replace FILE` puts another database in its place", path.display())]
     InTheWay { path: PathBuf },
     #[error("`{path}` cannot be opened: {fault}")]
@@ -184,6 +190,7 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
+            | OpenError::Moving { .. }
             | OpenError::InTheWay { .. }
             | OpenError::TooManyFiles { .. } => None,
         }

@@ -1,9 +1,9 @@
 //! Idempotency records: answers to commands that may be sent twice, by key.
 
+use baton_store::checksum::of_answered;
 use baton_store::{AppendError, IdempotencyRecord};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::checksum::{self, ChecksumPart};
 use crate::columns::{execute, hash, time};
 use crate::error::{in_row, to_append};
 use crate::statements::Statements;
@@ -27,7 +27,7 @@ pub(crate) fn add(
     let sql = "insert into answered (scope, key, request, answered_at, answer, checksum)
                values (?1, ?2, ?3, ?4, ?5, ?6)";
     let IdempotencyRecord { scope, key, request, answer, .. } = answered;
-    let sum = checksum(scope, key, &request.0, at, answer);
+    let sum = of_answered(scope, key, &request.0, at, answer);
     execute(statements, sql, params![scope, key, request.0, at, answer, sum])
 }
 
@@ -52,16 +52,6 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
             at: time(row, "answered_at")?,
         })
     })
-}
-
-pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: &str) -> i64 {
-    checksum::checksum(&[
-        ChecksumPart::Text(scope),
-        ChecksumPart::Text(key),
-        ChecksumPart::Bytes(request),
-        ChecksumPart::Integer(at),
-        ChecksumPart::Text(answer),
-    ])
 }
 
 pub(crate) const FORGET: &str = "delete from answered where rowid in (

@@ -1,12 +1,15 @@
 //! Which project a database belongs to, and its mark number.
 
-use baton_store::Identity;
+use baton_store::checksum::{self, ChecksumPart};
+use baton_store::{Identity, StoreResult};
 use rusqlite::{Connection, ToSql};
 use uuid::Uuid;
 
-use crate::checksum::{self, ChecksumPart};
+use crate::SqliteStore;
 use crate::columns::{execute, integer, number};
+use crate::error::to_store;
 use crate::mark::MarkNumber;
+use crate::statements::Statements as _;
 
 /// The next mark number. The highest stays: its successor would overflow, and counting never gets
 /// there, so damage put it there.
@@ -82,6 +85,23 @@ pub(crate) fn checksum(project: &[u8; 16], epoch: &str, mark: i64) -> i64 {
         ChecksumPart::Text(epoch),
         ChecksumPart::Integer(mark),
     ])
+}
+
+impl SqliteStore {
+    /// Begins a new epoch, for a copy that replaces data which subscribers have read.
+    pub async fn begin_epoch(&self) -> StoreResult<()> {
+        self.writer.write(|it| begin_epoch(it).map_err(to_store)).await
+    }
+
+    /// As [`SqliteStore::begin_epoch`], in a database that may be older than the mark with that
+    /// number, and must count as newer.
+    pub async fn begin_epoch_after(&self, mark: u64) -> StoreResult<()> {
+        let begin = move |it: &_| {
+            raise_mark(it, mark)?;
+            begin_epoch(it)
+        };
+        self.writer.write(move |it| begin(it.connection()).map_err(to_store)).await
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,8 @@ pub const WAL_FILE: &str = "baton.db-wal";
 /// A rollback journal, which Baton does not use once a database is created. SQLite would write its
 /// contents over the database.
 pub(crate) const JOURNAL_FILE: &str = "baton.db-journal";
+/// The folder in which data that is moved here is kept until all of it is there.
+pub const UNFINISHED_MOVE: &str = "moving";
 /// The length of a database before it has any contents.
 const FIRST_PAGE: u64 = 4096;
 
@@ -78,11 +80,20 @@ fn read_wal(dir: &Dir) -> Result<ReadWal, OpenError> {
     Ok(ReadWal { wal, pages })
 }
 
+/// For a folder without a database: it is not a new one where data is being moved there.
+pub fn refuse_unfinished_move(dir: &Dir) -> Result<(), OpenError> {
+    match dir.entry(UNFINISHED_MOVE).map_err(OpenError::Files)? {
+        Some(_) => Err(OpenError::Moving { path: dir.path().join(UNFINISHED_MOVE) }),
+        None => Ok(()),
+    }
+}
+
 /// There is no database. That is normal for a new project only.
 fn judge_absent(dir: &Dir, mark: StoredMark, wal: &Wal) -> Result<Judgement, OpenError> {
     if *wal != Wal::Empty {
         return Err(damaged(dir, Damage::LogAlone));
     }
+    refuse_unfinished_move(dir)?;
     let path = dir.path().join(FILE);
     match &mark {
         StoredMark::None => Ok(Judgement { mark, has_database: false, is_unclean: false }),

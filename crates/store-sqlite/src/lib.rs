@@ -35,6 +35,7 @@ mod lost_numbers;
 mod mark;
 mod marker;
 mod migrate;
+mod moved_tables;
 mod opened_files;
 mod outbox;
 mod outlines;
@@ -75,10 +76,10 @@ use baton_files::{Dir, FileMode};
 use baton_store::{
     Append, AppendError, Appended, CheckpointRow, Definition, DroppedText, DueRow, EventFilter,
     HandoffFact, HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal,
-    LookAgain, OpenRunCounts, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
-    SharedEvents, Statistics, Store, StoreCheck, StoreResult, StoredContent, StoredEvent,
-    StoryCounts, StoryFilter, StoryHead, StoryRow, TimerRow, UsageFact, WriteFault, refuse_nul,
-    story_texts,
+    LookAgain, OpenRunCounts, OutboxRow, Position, RecordedLosses, RunFilter, RunRef, RunRow,
+    RunSchedule, SharedEvents, Statistics, Store, StoreCheck, StoreResult, StoredContent,
+    StoredEvent, StoryCounts, StoryFilter, StoryHead, StoryRow, TimerRow, UsageFact, WriteFault,
+    refuse_nul, story_texts,
 };
 use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;
@@ -100,9 +101,10 @@ pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
-pub use judge::{LOG_ENDING, WAL_FILE as LOG_FILE};
+pub use judge::{LOG_ENDING, UNFINISHED_MOVE, WAL_FILE as LOG_FILE, refuse_unfinished_move};
 pub use lock::{DataLock, FILE as LOCK_FILE, LockError, read_note};
 pub use mark::{MarkState, has_trusted_mark, mark_loss};
+pub use moved_tables::MovedDatabase;
 pub use read_only::ReadOnlyStore;
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
 pub use room::fault_of_folder;
@@ -134,9 +136,8 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the database in `dir`, creates it where there is none, and migrates its schema.
     ///
-    /// The caller holds the [`DataLock`] of `dir`, from before this until after the close: two
-    /// stores on one file would be correct, but each would slow the other down, and a server would
-    /// not notice the other's appends.
+    /// The caller holds the [`DataLock`] of `dir` until after the close: two stores on one file
+    /// would slow each other down, and a server would not notice the other's appends.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
         let dir = Dir::open_or_make(dir, FileMode::Private).map_err(OpenError::Files)?;
         Self::open_in(&dir)
@@ -198,21 +199,6 @@ impl SqliteStore {
     /// folder; [`Store::write_fault`] then says where, and what to type in this context.
     pub fn rescue_when_lost(&self, context: CommandContext) {
         self.guard.rescue_when_lost(context);
-    }
-
-    /// Begins a new epoch, for a copy that replaces data which subscribers have read.
-    pub async fn begin_epoch(&self) -> StoreResult<()> {
-        self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
-    }
-
-    /// As [`SqliteStore::begin_epoch`], in a database that may be older than the mark with that
-    /// number, and must count as newer.
-    pub async fn begin_epoch_after(&self, mark: u64) -> StoreResult<()> {
-        let begin = move |it: &_| {
-            identity::raise_mark(it, mark)?;
-            identity::begin_epoch(it)
-        };
-        self.writer.write(move |it| begin(it.connection()).map_err(to_store)).await
     }
 }
 
@@ -293,6 +279,10 @@ impl Store for SqliteStore {
 
     async fn lost_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
         self.readers.read(move |it| contents::lost(it, run)).await
+    }
+
+    async fn losses(&self) -> StoreResult<RecordedLosses> {
+        self.readers.read(lost_numbers::losses).await
     }
 
     async fn dropped_texts(&self, run: RunId) -> StoreResult<Vec<DroppedText>> {

@@ -1,6 +1,9 @@
 //! Known gaps in numbers, recorded when the data was recovered from damage.
 
+use baton_store::RecordedLosses;
 use rusqlite::{Connection, params};
+
+use crate::contents;
 
 /// The tables whose rows are counted without a gap, by their column.
 const COUNTED: [(&str, &str); 3] =
@@ -29,6 +32,19 @@ pub(crate) fn record(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute(&sql, params![table])?;
     }
     Ok(())
+}
+
+/// All that is recorded as lost: texts and numbers.
+pub(crate) fn losses(connection: &Connection) -> rusqlite::Result<RecordedLosses> {
+    let (texts, n_numbers) = (contents::all_lost(connection)?, count(connection)?);
+    Ok(RecordedLosses { texts, n_numbers })
+}
+
+/// How many numbers are in all gaps.
+fn count(connection: &Connection) -> rusqlite::Result<u64> {
+    let sql = "select coalesce(sum(last - first + 1), 0) from lost_numbers";
+    let n: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok(u64::try_from(n).unwrap_or(0))
 }
 
 pub(crate) fn of_table(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Gap>> {

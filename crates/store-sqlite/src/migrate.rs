@@ -41,6 +41,8 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     ),
     migration(15, "scores_and_usage", include_str!("../migrations/0015_scores_and_usage.sql")),
     migration(16, "votes_of_gates", include_str!("../migrations/0016_votes_of_gates.sql")),
+    migration(17, "nodes", include_str!("../migrations/0017_nodes.sql")),
+    migration(18, "moving", include_str!("../migrations/0018_moving.sql")),
 ];
 
 const fn migration(number: i64, name: &'static str, sql: &'static str) -> Migration {
@@ -250,7 +252,10 @@ mod tests {
 
     #[test]
     fn a_list_that_has_lost_a_row_is_damage_and_nothing_is_written() {
-        for lost in 1..=MIGRATIONS.len() as i64 {
+        // The last one may do nothing here, and is then applied again without harm.
+        let does_something = |it: &&Migration| it.sql.lines().any(|it| !it.starts_with("--"));
+        let last = MIGRATIONS.iter().filter(does_something).map(|it| it.number).max().unwrap();
+        for lost in 1..=last {
             let dir = tempfile::tempdir().unwrap();
             migrated(dir.path(), MIGRATIONS).unwrap();
             let path = dir.path().join("baton.db");

@@ -375,7 +375,7 @@ impl SalvageDatabase {
             let head: Option<[u8; 32]> = row.get("head")?;
             let (at, digest): (i64, [u8; 32]) = (row.get("written_at")?, row.get("digest")?);
             let head = head.unwrap_or(story_log::START);
-            let hash = story_log::link(&head, key.as_str(), at, &digest);
+            let hash = baton_store::story_link(&head, key.as_str(), at, &digest);
             let is_proven = hash == row.get::<_, [u8; 32]>("hash")?;
             Ok(is_proven.then_some((key, time(row, "written_at")?)))
         })?;

@@ -1,19 +1,18 @@
 //! Stories, with the newest run of each.
 
-use baton_core::look_alike;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{AppendError, IdempotencyRecord, StoryCounts, StoryFilter, StoryRow};
+use baton_store::{
+    AppendError, IdempotencyRecord, StoryColumns, StoryCounts, StoryFilter, StoryRow,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::columns::{
-    count_executed, execute, limit, list_text, maybe_parsed, number, parsed, run_id, time,
-};
+use crate::columns::{count_executed, execute, limit, maybe_parsed, number, parsed, run_id, time};
 use crate::error::{in_row, to_append};
 use crate::idempotency;
 use crate::statements::Statements;
-use crate::story_log::{self, StoryColumns};
+use crate::story_log;
 
 const SELECT: &str = "select
     stories.key, stories.title, stories.description, stories.acceptance, stories.depends_on,
@@ -31,19 +30,8 @@ pub(crate) struct PreparedStory {
 
 impl PreparedStory {
     pub(crate) fn new(story: &Story, created_at: i64) -> Self {
-        let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
-        let columns = StoryColumns {
-            key: story.key.as_str().to_owned(),
-            title: story.title.clone(),
-            description: story.description.clone(),
-            acceptance: list_text(&story.acceptance),
-            depends_on: list_text(&depends_on),
-            priority: story.priority,
-            branch: story.branch.clone(),
-            pr_url: story.pr_url.clone(),
-            created_at,
-        };
-        let (outline, digest) = (look_alike::outline(&columns.key), columns.digest());
+        let columns = StoryColumns::new(story, created_at);
+        let (outline, digest) = (columns.outline(), columns.digest());
         Self { columns, outline, digest }
     }
 }

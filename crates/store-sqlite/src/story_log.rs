@@ -1,10 +1,9 @@
 //! Every version of every story, as a link in one hash chain: stories can be edited, and no event
 //! records that. Only hashes are kept, not the texts.
 
-use baton_store::StoryHead;
+use baton_store::{StoryColumns, StoryHead, story_link};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::checksum::{ChecksumPart, digest};
 use crate::columns::{execute, hash, number};
 use crate::statements::Statements;
 
@@ -15,48 +14,19 @@ pub(crate) const COLUMNS: &str =
 /// The initial value of the chain.
 pub(crate) const START: [u8; 32] = [0; 32];
 
-/// The columns of a story, as they are stored.
-pub(crate) struct StoryColumns {
-    pub(crate) key: String,
-    pub(crate) title: String,
-    pub(crate) description: String,
-    pub(crate) acceptance: String,
-    pub(crate) depends_on: String,
-    pub(crate) priority: i64,
-    pub(crate) branch: Option<String>,
-    pub(crate) pr_url: Option<String>,
-    pub(crate) created_at: i64,
-}
-
-impl StoryColumns {
-    /// Reads a row that has [`COLUMNS`].
-    pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            key: row.get("key")?,
-            title: row.get("title")?,
-            description: row.get("description")?,
-            acceptance: row.get("acceptance")?,
-            depends_on: row.get("depends_on")?,
-            priority: row.get("priority")?,
-            branch: row.get("branch")?,
-            pr_url: row.get("pr_url")?,
-            created_at: row.get("created_at")?,
-        })
-    }
-
-    pub(crate) fn digest(&self) -> [u8; 32] {
-        digest(&[
-            ChecksumPart::Text(&self.key),
-            ChecksumPart::Text(&self.title),
-            ChecksumPart::Text(&self.description),
-            ChecksumPart::Text(&self.acceptance),
-            ChecksumPart::Text(&self.depends_on),
-            ChecksumPart::Integer(self.priority),
-            ChecksumPart::maybe_text(self.branch.as_deref()),
-            ChecksumPart::maybe_text(self.pr_url.as_deref()),
-            ChecksumPart::Integer(self.created_at),
-        ])
-    }
+/// Reads a row that has [`COLUMNS`].
+pub(crate) fn columns_of_row(row: &Row<'_>) -> rusqlite::Result<StoryColumns> {
+    Ok(StoryColumns {
+        key: row.get("key")?,
+        title: row.get("title")?,
+        description: row.get("description")?,
+        acceptance: row.get("acceptance")?,
+        depends_on: row.get("depends_on")?,
+        priority: row.get("priority")?,
+        branch: row.get("branch")?,
+        pr_url: row.get("pr_url")?,
+        created_at: row.get("created_at")?,
+    })
 }
 
 /// Adds a link for a story that was just written.
@@ -66,7 +36,7 @@ pub(crate) fn add(
     story: &[u8; 32],
     at: i64,
 ) -> rusqlite::Result<()> {
-    let hash = link(&head(statements)?, key, at, story);
+    let hash = story_link(&head(statements)?, key, at, story);
     insert(statements, key, at, story, &hash)
 }
 
@@ -77,21 +47,12 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let story = StoryColumns::of_row(row)?;
+        let story = columns_of_row(row)?;
         let (at, digest) = (story.created_at, story.digest());
-        head = link(&head, &story.key, at, &digest);
+        head = story_link(&head, &story.key, at, &digest);
         insert(connection, &story.key, at, &digest, &head)?;
     }
     Ok(())
-}
-
-pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8; 32] {
-    digest(&[
-        ChecksumPart::Bytes(head),
-        ChecksumPart::Text(key),
-        ChecksumPart::Integer(at),
-        ChecksumPart::Bytes(story),
-    ])
 }
 
 /// The chain up to the link with this number, or its last one before that.

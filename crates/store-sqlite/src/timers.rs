@@ -1,11 +1,11 @@
 //! Timers: what has to happen at a time, unless something else happens first.
 
 use baton_core::run::{HandoffNo, RunId};
+use baton_store::checksum::of_timer;
 use baton_store::{LeaseRenewal, StoreResult, TimerChange, TimerKind, TimerRow};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use crate::checksum::{self, ChecksumPart};
 use crate::columns::{execute, limit, nanoseconds, nearest_nanoseconds, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
 use crate::statements::Statements;
@@ -26,7 +26,7 @@ pub(crate) fn change(
                            run_number, no, kind, fence, seconds, due_at, checksum
                        ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
             let due_at = nanoseconds(due)?;
-            let sum = checksum(run, no, fence, due_at);
+            let sum = of_timer(run, no, fence, due_at);
             let params = params![run_number, no.0, what.name(), fence, seconds, due_at, sum];
             execute(statements, sql, params)
         }
@@ -47,7 +47,7 @@ pub(crate) fn put_off(connection: &Connection, leases: &[LeaseRenewal]) -> Store
     let mut n_rows = 0;
     for it in leases {
         let due_at = nanoseconds(it.due)?;
-        let sum = checksum(it.run, it.no, Some(it.fence), due_at);
+        let sum = of_timer(it.run, it.no, Some(it.fence), due_at);
         let params = params![it.run.0.as_bytes(), it.no.0, it.fence, due_at, sum];
         n_rows += statement.execute(params).map_err(to_store)? as u64;
     }
@@ -77,13 +77,6 @@ pub(crate) fn of_run(connection: &Connection, run: RunId) -> rusqlite::Result<Ve
                from runs cross join timers on timers.run_number = runs.number
                where runs.id = ?1 order by timers.no";
     connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
-}
-
-/// The columns that a heartbeat changes. All others follow from the run, and are compared with it.
-pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i64) -> i64 {
-    let fence = fence.map_or(ChecksumPart::Null, |it| ChecksumPart::Integer(it.into()));
-    let (run, no) = (ChecksumPart::Bytes(run.0.as_bytes()), ChecksumPart::Integer(no.0.into()));
-    checksum::checksum(&[run, no, fence, ChecksumPart::Integer(due_at)])
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {

@@ -171,7 +171,12 @@ impl WriteGuard {
         self.look();
         self.save(connection);
         let is_mended = match self.health.fault() {
-            None | Some(WriteFault::Replaced { .. } | WriteFault::Unmarked { .. }) => false,
+            None
+            | Some(
+                WriteFault::Replaced { .. }
+                | WriteFault::Unmarked { .. }
+                | WriteFault::DatabaseReadOnly,
+            ) => false,
             Some(WriteFault::Failing) => prober.probe(),
             Some(WriteFault::DiskFull | WriteFault::ReadOnly) => {
                 has_room(&self.path).is_ok() && prober.probe()

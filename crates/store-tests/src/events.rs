@@ -9,12 +9,16 @@ use crate::sample::*;
 pub async fn events_come_back_as_they_were_appended(store: &dyn Store) {
     let appends = tale(1, "s-1");
     put_all(store, &appends).await;
+    let found = page(store, Position::START, None, 0).await;
+    // Positions grow; a store may leave some out.
+    assert!(found.is_sorted_by(|a, b| a.position < b.position));
     let mut expected = Vec::new();
     for append in &appends {
         for event in &append.events {
             let n = expected.len() as u64 + 1;
+            let position = found.get(expected.len()).map_or(Position::START, |it| it.position);
             expected.push(StoredEvent {
-                position: Position(n),
+                position,
                 run: append.run.id,
                 version: Version(n),
                 at: append.at,
@@ -25,7 +29,7 @@ pub async fn events_come_back_as_they_were_appended(store: &dyn Store) {
             });
         }
     }
-    assert_eq!(page(store, Position::START, None, 0).await, expected);
+    assert_eq!(found, expected);
 }
 
 /// A store may insert several events with one statement.
@@ -48,11 +52,11 @@ pub async fn a_command_may_have_any_number_of_events(store: &dyn Store) {
         let found: Vec<_> =
             added.iter().map(|it| (it.version.0, it.hash, it.body.clone())).collect();
         assert_eq!(found, expected);
-        let positions: Vec<_> = added.iter().map(|it| it.position.0).collect();
-        let next: Vec<_> = (position.0 + 1..).take(n_events).collect();
-        assert_eq!(positions, next);
+        let positions: Vec<_> = added.iter().map(|it| it.position).collect();
+        assert!(positions.is_sorted_by(|a, b| a < b), "{positions:?}");
+        assert!(positions[0] > position);
         position = appended.position;
-        assert_eq!(position.0, next[n_events - 1]);
+        assert_eq!(positions.last(), Some(&position));
     }
 }
 

@@ -31,7 +31,7 @@ mod dump;
 mod memory;
 
 pub use dump::dump;
-pub use memory::{MemoryStore, count_run, is_after, is_until};
+pub use memory::{MemoryStore, SharedMemory, count_run, is_after, is_until};
 pub use reopening::Place;
 
 /// Makes one test of each case, each on a store of its own from `$fresh`.
@@ -148,6 +148,7 @@ macro_rules! conformance {
                 timers_are_listed_by_their_time
                 only_the_lease_that_is_meant_is_put_off
                 putting_off_is_no_event_and_changes_no_run
+                a_lease_that_nodes_share_is_never_made_shorter
             }
             closing {
                 a_closed_store_refuses_all_work

@@ -4,13 +4,19 @@ mod append;
 mod due;
 mod filters;
 mod log;
+mod lookup;
+mod shared;
 mod statistics;
 
 pub use self::filters::{is_after, is_until};
+pub use self::shared::SharedMemory;
 pub use self::statistics::count_run;
+
+use self::lookup::at;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -21,13 +27,14 @@ use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, RunId, RunStatus};
 use baton_core::story::Story;
 use jiff::Timestamp;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use baton_store::{
     Append, AppendError, Appended, CheckpointRow, Definition, DroppedText, DueRow, EventFilter,
     HandoffFact, HandoffFilter, HandoffRef, HandoffRow, IdempotencyRecord, Identity, LeaseRenewal,
     LookAgain, OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule,
-    SharedEvents, Statistics, Store, StoreCheck, StoreError, StoreResult, StoredContent,
+    SharedEvents, Statistics, Store, StoreCheck, StoreError, StoreLock, StoreResult, StoredContent,
     StoredEvent, StoryCounts, StoryFilter, StoryRow, TextOwner, TimerRow, UsageFact, refuse_nul,
     story_texts,
 };
@@ -36,7 +43,11 @@ use baton_wire::checkpoint::LogLink;
 
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    kept: Mutex<MemoryTables>,
+    kept: Arc<Mutex<MemoryTables>>,
+    /// The other nodes of a [`SharedMemory`] stay open.
+    is_closed: AtomicBool,
+    /// `None` where only this store has the tables.
+    nodes: Option<Arc<shared::SharedLog>>,
 }
 
 /// More than a warning names.
@@ -45,7 +56,8 @@ const MOST_LOOK_ALIKES: usize = 8;
 /// All data. Runs, handoffs and events are numbered from 1 by their index in the list.
 #[derive(Debug, Default)]
 struct MemoryTables {
-    is_closed: bool,
+    /// Several nodes have these tables: positions have gaps, and no lease is made shorter.
+    is_shared: bool,
     runs: Vec<RunRow>,
     run_numbers: HashMap<RunId, u64>,
     /// The runs of a story, oldest first.
@@ -78,7 +90,13 @@ struct MemoryTables {
 #[async_trait]
 impl Store for MemoryStore {
     async fn append(&self, append: Arc<Append>) -> Result<Appended, AppendError> {
-        self.open()?.append(Arc::unwrap_or_clone(append))
+        self.let_others_work().await;
+        let mut kept = self.open()?;
+        let appended = kept.append(Arc::unwrap_or_clone(append));
+        if let Some(nodes) = &self.nodes {
+            nodes.settle(&kept);
+        }
+        appended
     }
 
     async fn run(&self, which: &RunRef) -> StoreResult<Option<RunRow>> {
@@ -189,7 +207,8 @@ impl Store for MemoryStore {
     async fn events(&self, filter: &EventFilter) -> StoreResult<Vec<StoredEvent>> {
         let kept = self.open()?;
         let matching = kept.events.iter().filter(|it| filters::has_event(filter, it));
-        Ok(filters::page(matching, filter.limit))
+        let is_there = |it: &&StoredEvent| filter.run.is_some() || self.has_settled(it.position);
+        Ok(filters::page(matching.filter(is_there), filter.limit))
     }
 
     async fn events_before(
@@ -210,12 +229,28 @@ impl Store for MemoryStore {
     }
 
     async fn last_position(&self) -> StoreResult<Position> {
-        Ok(self.open()?.last_position())
+        let kept = self.open()?;
+        let newest = kept.events.iter().rev().find(|it| self.has_settled(it.position));
+        Ok(newest.map_or(Position::START, |it| it.position))
+    }
+
+    fn settled(&self) -> Option<watch::Receiver<Position>> {
+        self.nodes.as_ref().map(|it| it.settled())
+    }
+
+    async fn lock(&self, name: &str) -> StoreResult<StoreLock> {
+        drop(self.open()?);
+        match &self.nodes {
+            Some(nodes) => Ok(nodes.lock(name).await),
+            None => Ok(StoreLock::unshared()),
+        }
     }
 
     async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>> {
         let kept = self.open()?;
-        Ok(filters::page(kept.links(after).iter(), limit))
+        let links = kept.links(after);
+        let is_there = |it: &&LogLink| self.has_settled(Position(it.position));
+        Ok(filters::page(links.iter().filter(is_there), limit))
     }
 
     async fn checkpoints(&self, after: u64, limit: u32) -> StoreResult<Vec<CheckpointRow>> {
@@ -412,6 +447,7 @@ impl Store for MemoryStore {
     }
 
     async fn put_off(&self, leases: &[LeaseRenewal]) -> StoreResult<u64> {
+        self.let_others_work().await;
         let mut kept = self.open()?;
         Ok(leases.iter().filter(|it| kept.put_off(it)).count() as u64)
     }
@@ -426,68 +462,31 @@ impl Store for MemoryStore {
     }
 
     async fn close(&self) {
-        self.lock().is_closed = true;
+        self.is_closed.store(true, Ordering::Release);
     }
 }
 
 impl MemoryStore {
     fn open(&self) -> StoreResult<MutexGuard<'_, MemoryTables>> {
-        let kept = self.lock();
-        if kept.is_closed { Err(StoreError::Closed) } else { Ok(kept) }
+        if self.is_closed.load(Ordering::Acquire) {
+            return Err(StoreError::Closed);
+        }
+        Ok(tables(&self.kept))
     }
 
-    /// Every change is made in one go after all checks, so a poisoned lock is still good.
-    fn lock(&self) -> MutexGuard<'_, MemoryTables> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl MemoryTables {
-    fn run(&self, which: &RunRef) -> Option<&RunRow> {
-        match which {
-            RunRef::Id(id) => at(&self.runs, *self.run_numbers.get(id)?),
-            RunRef::Number(number) => at(&self.runs, *number),
-            RunRef::OpenOf(story) => self.open_run(story),
-            RunRef::LatestOf(story) => at(&self.runs, *self.story_runs.get(story)?.last()?),
+    /// A database answers later, and other nodes read and write meanwhile.
+    async fn let_others_work(&self) {
+        if self.nodes.is_some() {
+            tokio::task::yield_now().await;
         }
     }
 
-    fn open_run(&self, story: &StoryKey) -> Option<&RunRow> {
-        let mut runs = self.story_runs.get(story)?.iter().rev();
-        runs.find_map(|number| at(&self.runs, *number).filter(|it| !it.run.is_finished()))
-    }
-
-    fn handoff(&self, which: &HandoffRef) -> Option<&HandoffRow> {
-        let number = match which {
-            HandoffRef::Number(number) => *number,
-            HandoffRef::Id(id) => *self.handoff_ids.get(id)?,
-            HandoffRef::InRun(run, no) => *self.handoff_numbers.get(&(*run, *no))?,
-        };
-        at(&self.handoffs, number)
-    }
-
-    /// Adds a story, or overwrites the existing one.
-    fn keep_story(&mut self, story: Story, created_at: Timestamp) {
-        let outline = look_alike::outline(story.key.as_str());
-        self.outlines.entry(outline).or_default().insert(story.key.clone());
-        self.stories.insert(story.key.clone(), (story, created_at));
-    }
-
-    fn story_row(&self, (story, created_at): &(Story, Timestamp)) -> StoryRow {
-        let newest = self.run(&RunRef::LatestOf(story.key.clone()));
-        StoryRow {
-            story: story.clone(),
-            created_at: *created_at,
-            latest: newest.map(|it| (it.run.id, it.run.status)),
-        }
-    }
-
-    fn cursor(&self, projector: &str) -> Position {
-        self.cursors.get(projector).copied().unwrap_or(Position::START)
+    fn has_settled(&self, position: Position) -> bool {
+        self.nodes.as_ref().is_none_or(|it| it.has_settled(position))
     }
 }
 
-/// The row with that number. Numbers start at 1.
-fn at<T>(rows: &[T], number: u64) -> Option<&T> {
-    rows.get(usize::try_from(number.checked_sub(1)?).ok()?)
+/// Every change is made in one go after all checks, so a poisoned lock is still good.
+fn tables(kept: &Mutex<MemoryTables>) -> MutexGuard<'_, MemoryTables> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

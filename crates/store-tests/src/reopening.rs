@@ -48,7 +48,8 @@ pub async fn numbers_continue_after_reopening(place: &dyn Place) {
     assert_eq!(store.last_position().await.unwrap(), last);
     let first = start(2, "s-2");
     let appended = put(&*store, &first).await;
-    assert_eq!((appended.run_number, appended.position), (2, Position(last.0 + 1)));
+    assert_eq!(appended.run_number, 2);
+    assert!(appended.position > last);
     put(&*store, &hand_to(&first, "bea")).await;
     let handoffs = store.handoffs(&HandoffFilter::default()).await.unwrap();
     assert_eq!(handoffs.iter().map(|it| it.number).collect::<Vec<_>>(), [1, 2, 3]);

@@ -17,8 +17,8 @@ use baton_core::run::{
 };
 use baton_core::workflow::{Mode, Place};
 use baton_store::{
-    Append, Appended, Definition, DueChange, EventRecord, HandoffRow, IdempotencyRecord, Store,
-    TimerChange, TimerKind, Version,
+    Append, Appended, Definition, DueChange, EventRecord, HandoffRow, IdempotencyRecord, Position,
+    Store, TimerChange, TimerKind, Version,
 };
 use baton_wire::event::{encode, link};
 use jiff::{SignedDuration, Timestamp};
@@ -130,6 +130,7 @@ pub fn accept(before: &Append, no: u32) -> Append {
         by: agent("bea"),
         is_implicit: false,
         acknowledgement: Some(acknowledgement.id),
+        holder: None,
     });
     let mut next = then(before, &[event]);
     to_state(&mut next, no, HandoffState::Open(State::Accepted));
@@ -297,9 +298,19 @@ pub fn head(append: &Append) -> Hash {
     append.events.last().unwrap().hash
 }
 
-/// Appends what must not fail.
+/// Appends what must not fail, and waits until the log shows it: where other processes append too, that
+/// may be later.
 pub async fn put(store: &dyn Store, append: &Append) -> Appended {
-    store.append(append.clone().into()).await.unwrap()
+    let appended = store.append(append.clone().into()).await.unwrap();
+    shown(store, appended.position).await;
+    appended
+}
+
+/// Waits until the log is complete up to a position.
+pub async fn shown(store: &dyn Store, position: Position) {
+    while store.settled().is_some() && store.last_position().await.unwrap() < position {
+        tokio::task::yield_now().await;
+    }
 }
 
 pub async fn put_all(store: &dyn Store, appends: &[Append]) {

@@ -100,6 +100,20 @@ pub async fn only_the_lease_that_is_meant_is_put_off(store: &dyn Store) {
     assert_eq!(store.put_off(&[]).await.unwrap(), 0);
 }
 
+/// Two nodes may write what they heard in another order than they heard it.
+pub async fn a_lease_that_nodes_share_is_never_made_shorter(store: &dyn Store) {
+    if store.settled().is_none() {
+        return;
+    }
+    held_by_bea(store, 1).await;
+    for due in [moment(9_000), moment(8_000)] {
+        let renewal = LeaseRenewal { run: run_id(1), no: HandoffNo(1), fence: 1, due };
+        assert_eq!(store.put_off(&[renewal]).await.unwrap(), 1);
+    }
+    let timers = store.timers(None, 0).await.unwrap();
+    assert_eq!(timers.iter().map(|it| it.due).collect::<Vec<_>>(), [moment(9_000)]);
+}
+
 pub async fn putting_off_is_no_event_and_changes_no_run(store: &dyn Store) {
     let held = held_by_bea(store, 1).await;
     let last = store.last_position().await.unwrap();

@@ -13,7 +13,12 @@ pub enum WriteFault {
         "the disk or the folder that holds Baton's data is read-only, so nothing was recorded; make it writable, then send the same again"
     )]
     ReadOnly,
-    /// The files are not those that were opened. Lasts until the store is reopened.
+    #[error(
+        "the database takes no writes: it is set to read only, or is a standby, so nothing was recorded; \
+         make it writable or name the one that is, then send the same again"
+    )]
+    DatabaseReadOnly,
+    /// The files, or the database, are not those that were opened. Lasts until the store is reopened.
     #[error("{what}, so nothing more is recorded; {advice}")]
     Replaced { what: String, advice: String },
     /// Commands are recorded, but the log of the database grows: no checkpoint without a mark.
@@ -27,11 +32,28 @@ pub enum WriteFault {
 }
 
 impl WriteFault {
+    /// The state itself, for those who read: nothing of theirs was to be recorded.
+    pub fn state(&self) -> String {
+        match self {
+            Self::DiskFull => {
+                "the disk that holds Baton's data is full; make room, so that changes can be recorded"
+                    .to_owned()
+            }
+            Self::ReadOnly => "the disk or the folder that holds Baton's data is read-only; make it writable, \
+                               so that changes can be recorded"
+                .to_owned(),
+            Self::DatabaseReadOnly => "the database takes no writes: it is set to read only, or is a standby; make it \
+                                       writable or name the one that is, so that changes can be recorded"
+                .to_owned(),
+            Self::Replaced { .. } | Self::Unmarked { .. } | Self::Failing => self.to_string(),
+        }
+    }
+
     /// As [`StoreError::code`].
     pub fn code(&self) -> &'static str {
         match self {
             WriteFault::DiskFull => "disk_full",
-            WriteFault::ReadOnly => "read_only",
+            WriteFault::ReadOnly | WriteFault::DatabaseReadOnly => "read_only",
             WriteFault::Replaced { .. } => "data_replaced",
             WriteFault::Unmarked { .. } | WriteFault::Failing => "unavailable",
         }

@@ -4,13 +4,18 @@
 //! about one. Its guarantees are in `baton-store-tests`, which every backend passes.
 
 mod append;
+pub mod checksum;
+pub mod columns;
 mod dropped;
 mod due;
 mod error;
+mod lock;
+pub mod moved_tables;
 mod nul;
 mod rows;
 mod store_check;
 mod stored_content;
+mod story_columns;
 
 use std::sync::Arc;
 
@@ -22,24 +27,27 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_wire::checkpoint::LogLink;
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 pub use baton_core::order::Order;
 
 pub use append::{
     Append, Appended, Definition, EventRecord, IdempotencyRecord, LeaseRenewal, TimerChange,
 };
-pub use dropped::{DROPPING_EVENTS, dropped_texts};
+pub use dropped::{DROPPING_EVENTS, EXPIRING_EVENTS, dropped_texts};
 pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
+pub use lock::StoreLock;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
     AgentStatistics, CheckpointRow, DropCause, DroppedText, EventFilter, HandoffFact,
-    HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts, OutboxRow, Position, RunFilter,
-    RunRef, RunRow, SharedEvents, Statistics, StoredEvent, StoryCounts, StoryFilter, StoryHead,
-    StoryRow, TimerKind, TimerRow, UsageFact, Version,
+    HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts, OutboxRow, Position,
+    RecordedLosses, RunFilter, RunRef, RunRow, SharedEvents, Statistics, StoredEvent, StoryCounts,
+    StoryFilter, StoryHead, StoryRow, TimerKind, TimerRow, UsageFact, Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent, TextOwner};
+pub use story_columns::{StoryColumns, framed_story_link, story_link};
 
 /// Stores runs, and what belongs to them. The run is the unit of consistency.
 #[async_trait]
@@ -98,6 +106,11 @@ pub trait Store: Send + Sync {
     /// The texts that were recorded as lost when the run was recovered from damage.
     async fn lost_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
 
+    /// All that is recorded as lost. A store that is never recovered has nothing.
+    async fn losses(&self) -> StoreResult<RecordedLosses> {
+        Ok(RecordedLosses::default())
+    }
+
     /// The texts that events of the run say are dropped, in the order of those events.
     async fn dropped_texts(&self, run: RunId) -> StoreResult<Vec<DroppedText>>;
 
@@ -121,6 +134,18 @@ pub trait Store: Send + Sync {
 
     /// The position of the newest event.
     async fn last_position(&self) -> StoreResult<Position>;
+
+    /// How far the log is complete, as it grows, where other processes append to this store too:
+    /// nothing is added below the last value any more. `None` where only this process appends: then
+    /// the position of an append is the end of the log.
+    fn settled(&self) -> Option<watch::Receiver<Position>> {
+        None
+    }
+
+    /// Waits until no other process that uses this store holds a lock of that name.
+    async fn lock(&self, _name: &str) -> StoreResult<StoreLock> {
+        Ok(StoreLock::unshared())
+    }
 
     /// The events after a position, ascending, as a checkpoint covers them.
     async fn log_links(&self, after: Position, limit: u32) -> StoreResult<Vec<LogLink>>;
@@ -221,7 +246,9 @@ pub trait Store: Send + Sync {
     async fn timers(&self, due_by: Option<Timestamp>, limit: u32) -> StoreResult<Vec<TimerRow>>;
 
     /// Extends leases, all in one transaction; returns how many. A lease that is gone, or has
-    /// another fencing token, is left alone. This is no event, and changes no run.
+    /// another fencing token, is left alone. This is no event, and changes no run. Where several
+    /// processes use the store, no lease is made shorter: the one that writes last may have heard
+    /// of the holder first.
     async fn put_off(&self, leases: &[LeaseRenewal]) -> StoreResult<u64>;
 
     /// The project of the store, and the epoch of its event positions. Constant while a store is

@@ -65,6 +65,15 @@ impl StoryHead {
     pub const NONE: Self = Self { n_links: 0, head: Hash::ZERO };
 }
 
+/// What is recorded as lost since the data was recovered from damage.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordedLosses {
+    /// The number of the run and the id of each text.
+    pub texts: Vec<(u64, ContentId)>,
+    /// How many numbers of runs, handoffs and events have no row any more.
+    pub n_numbers: u64,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
     /// Consecutive in the whole store, for people.
@@ -250,7 +259,7 @@ pub struct DroppedText {
 /// Why a text was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropCause {
-    /// Somebody asked for it.
+    /// A caller asked for it.
     Redacted,
     /// It was kept for as long as the project keeps such texts.
     Expired,

@@ -6,6 +6,7 @@
 
 mod archivist;
 mod bounds;
+mod cursor;
 mod disk;
 mod escaped;
 mod event_text;
@@ -23,7 +24,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, OnceCell, watch};
 
 use baton_core::run::RunId;
 use baton_store::{EventFilter, Position, StoreError, StoredEvent};
@@ -39,8 +40,6 @@ pub use self::bounds::MOST_LOG_BYTES as ARCHIVED_LOG_MOST_BYTES;
 pub use self::disk::DiskError;
 pub use self::newer::run_of_session;
 
-/// The name of the archive's cursor in the store.
-const PROJECTOR: &str = "archive";
 const PAGE: u32 = 500;
 /// How many runs a pass writes before the cursor moves and the pass can be stopped.
 const RUNS_OF_A_PASS: usize = 500;
@@ -65,6 +64,8 @@ pub struct Archive {
     caller: Caller,
     places: Arc<ArchivePlaces>,
     disk: Disk,
+    /// The name of its cursor in the store.
+    cursor: OnceCell<String>,
     health: watch::Sender<ArchiveHealth>,
     /// Held while writing: two concurrent writers would conflict.
     at_work: Mutex<()>,
@@ -119,7 +120,8 @@ impl Archive {
         let disk = Disk::new(places.root.clone());
         let health = watch::Sender::default();
         let (caller, at_work) = (Caller::of_baton("baton:archive"), Mutex::new(()));
-        Self { engine, caller, places: Arc::new(places), disk, health, at_work }
+        let (places, cursor) = (Arc::new(places), OnceCell::new());
+        Self { engine, caller, places, disk, cursor, health, at_work }
     }
 
     pub fn places(&self) -> &ArchivePlaces {
@@ -138,9 +140,14 @@ impl Archive {
 
     /// How many events the files do not contain yet.
     pub async fn behind(&self) -> Result<u64, EngineError> {
-        let done = self.engine.cursor(PROJECTOR).await?;
-        let last = self.views().last_position().await?;
-        Ok(last.0.saturating_sub(done.0))
+        let done = match self.written_to().await {
+            Ok(done) => done,
+            Err(ArchiveError::Engine(error)) => return Err(error),
+            Err(ArchiveError::Disk(error)) => {
+                return Err(EngineError::ArchiveFailing { problem: error.to_string() });
+            }
+        };
+        self.engine.n_behind(done).await
     }
 
     /// How up to date the archive is. Without an archivist, it is brought up to date first.
@@ -200,7 +207,7 @@ impl Archive {
     /// Writes the next batch of events, each file at most once.
     async fn pass(&self, most_runs: usize) -> Result<Archived, ArchiveError> {
         let _at_work = self.at_work.lock().await;
-        let from = self.engine.cursor(PROJECTOR).await?;
+        let from = self.written_to().await?;
         let Some(news) = self.news(from, most_runs).await? else { return Ok(Archived::default()) };
         let mut archived = Archived { is_behind: news.is_cut, ..Archived::default() };
         let mut last = None;
@@ -217,7 +224,7 @@ impl Archive {
         }
         self.write_project().await?;
         // If another writer has advanced the cursor meanwhile, it has written the same files.
-        self.engine.advance_cursor(PROJECTOR, from, news.upto).await?;
+        self.move_cursor(from, news.upto).await?;
         Ok(archived)
     }
 

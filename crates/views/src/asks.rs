@@ -106,7 +106,7 @@ impl Views<'_> {
             let Ok(Event::Message(event)) = event::decode(&stored.body) else { continue };
             let asked = |no: u32| found.iter().position(|it| it.no == no);
             match event {
-                MessageEvent::Asked { ask, correlation, by, to, text, due, portrait } => {
+                MessageEvent::Asked { ask, correlation, by, to, text, due, portrait, .. } => {
                     let (asked_at, attempts, end) = (stored.at, 1, None);
                     let no = ask;
                     found.push(FoundAsk {
@@ -122,7 +122,7 @@ impl Views<'_> {
                         end,
                     });
                 }
-                MessageEvent::Replied { ask, by, text, portrait } => {
+                MessageEvent::Replied { ask, by, text, portrait, .. } => {
                     if let Some(index) = asked(ask) {
                         let at = stored.at;
                         found[index].end = Some(FoundEnd::Answer { by, portrait, text, at });

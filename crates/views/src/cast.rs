@@ -16,11 +16,38 @@ use crate::Views;
 pub struct Cast {
     catalog: Arc<Catalog>,
     /// In the order in which the run recorded them.
-    portraits: Vec<(HandoffNo, ShownAgents)>,
+    portraits: Vec<(ShownSince, ShownAgents)>,
     /// What was shown of all agents, by its text.
     by_content: Vec<(ContentId, Node)>,
     /// Whose portrait is damaged, and since which handoff; without an agent, that of all.
-    damaged: Vec<(HandoffNo, Option<AgentId>)>,
+    damaged: Vec<(ShownSince, Option<AgentId>)>,
+}
+
+/// From where on it is shown.
+#[derive(Clone, Copy)]
+enum ShownSince {
+    /// It came with this handoff.
+    With(HandoffNo),
+    /// It came after this handoff, with what was said: from the next one on.
+    After(HandoffNo),
+}
+
+impl ShownSince {
+    fn of(recorded: &RunCast) -> Self {
+        match recorded.is_after {
+            true => Self::After(recorded.since),
+            false => Self::With(recorded.since),
+        }
+    }
+
+    fn came_with(self, no: HandoffNo) -> bool {
+        matches!(self, Self::With(since) if since == no)
+    }
+
+    fn is_before(self, no: HandoffNo) -> bool {
+        let (Self::With(since) | Self::After(since)) = self;
+        since < no
+    }
 }
 
 /// What is shown since a handoff.
@@ -34,8 +61,11 @@ enum ShownAgents {
 impl Cast {
     /// An agent in one handoff.
     pub fn at(&self, id: &AgentId, no: HandoffNo) -> Agent {
-        let recorded = self.portraits.iter().rev().filter(|(since, _)| *since <= no);
-        let known = recorded.into_iter().find_map(|(_, shown)| match shown {
+        // Of several with one number the handoff's own is the first: earlier versions recorded what came
+        // after it, with a message or a decision, under the same number.
+        let own = self.portraits.iter().filter(|(since, _)| since.came_with(no));
+        let before = self.portraits.iter().rev().filter(|(since, _)| since.is_before(no));
+        let known = own.chain(before).find_map(|(_, shown)| match shown {
             ShownAgents::One(agent) => Some(agent.clone()).filter(|it| it.id == *id),
             ShownAgents::All(cast) => {
                 let portrait = cast.member(id.as_str())?;
@@ -49,7 +79,8 @@ impl Cast {
     /// True where what was shown of the agent is damaged: [`Cast::at`] has another portrait then.
     pub fn is_damaged(&self, id: &AgentId, no: HandoffNo) -> bool {
         let is_it = |agent: &Option<AgentId>| agent.as_ref().is_none_or(|it| it == id);
-        self.damaged.iter().any(|(since, agent)| *since <= no && is_it(agent))
+        let is_shown = |since: &ShownSince| since.came_with(no) || since.is_before(no);
+        self.damaged.iter().any(|(since, agent)| is_shown(since) && is_it(agent))
     }
 
     /// An agent as one record of the run shows it; else as it is shown today.
@@ -83,19 +114,22 @@ impl Views<'_> {
         for it in &run.portraits {
             let shown = document(&texts, it.portrait);
             let shown = shown.map(|node| Agent::of_portrait(it.agent.clone(), &node));
-            cast.portraits.extend(shown.map(|agent| (it.since, ShownAgents::One(agent))));
+            cast.portraits
+                .extend(shown.map(|agent| (ShownSince::With(it.since), ShownAgents::One(agent))));
             let is_damaged = texts.get(it.portrait).is_damaged();
-            cast.damaged.extend(is_damaged.then(|| (it.since, Some(it.agent.clone()))));
+            cast.damaged
+                .extend(is_damaged.then(|| (ShownSince::With(it.since), Some(it.agent.clone()))));
         }
         for it in &run.casts {
+            let since = ShownSince::of(it);
             if Some(it.cast) == today {
-                cast.portraits.push((it.since, ShownAgents::AsToday));
+                cast.portraits.push((since, ShownAgents::AsToday));
                 continue;
             }
             let shown = document(&texts, it.cast);
             cast.by_content.extend(shown.clone().map(|node| (it.cast, node)));
-            cast.portraits.extend(shown.map(|node| (it.since, ShownAgents::All(node))));
-            cast.damaged.extend(texts.get(it.cast).is_damaged().then_some((it.since, None)));
+            cast.portraits.extend(shown.map(|node| (since, ShownAgents::All(node))));
+            cast.damaged.extend(texts.get(it.cast).is_damaged().then_some((since, None)));
         }
         Ok(cast)
     }

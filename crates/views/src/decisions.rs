@@ -204,7 +204,14 @@ impl Views<'_> {
         let has_answered = |it: &PersonsWords, decided: &[Decided]| {
             let is_it = |row: &HandoffRow| row.no == it.handoff;
             let answers = decided.iter().filter(|it| it.asked_by.is_some());
-            answers.filter_map(|it| it.row.as_ref()).any(is_it)
+            let mut told = answers.filter(|it| it.row.as_ref().is_some_and(is_it)).peekable();
+            // Of several people only those who decided it are told with it.
+            let has_said = |by: &Decided| {
+                let voices = by.record.as_ref().map(|of| gates.voices_on(it.handoff, of.no));
+                let voices = voices.unwrap_or_default();
+                voices.is_empty() || voices.iter().any(|voice| voice.by == it.by)
+            };
+            told.peek().is_some() && told.any(has_said)
         };
         // What closed an open decision is told with that decision.
         let said: Vec<PersonsWords> =

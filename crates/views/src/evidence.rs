@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use baton_core::claims;
 use baton_core::content::ContentId;
+use baton_core::document::Node;
 use baton_core::event::{Event, EvidenceEvent};
-use baton_core::evidence::{CheckRun, Evidence};
+use baton_core::evidence::{CheckRun, Evidence, PACKAGE_CHECK, Verdict};
+use baton_core::names::{CheckName, Principal};
 use baton_core::run::HandoffNo;
 use baton_core::workflow::Place;
 use baton_engine::EngineError;
@@ -14,8 +17,22 @@ use baton_wire::event;
 
 use crate::{ObservedEvidence, Views};
 
-/// The text of a result, and how a runner got it.
-pub(crate) type EvidenceDetail = (Option<ContentId>, Option<CheckRun>);
+/// What was recorded with a result.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EvidenceDetail {
+    pub(crate) text: Option<ContentId>,
+    /// How Baton's runner got it, where it did.
+    pub(crate) ran: Option<CheckRun>,
+    pub(crate) by: Option<Principal>,
+}
+
+/// The claims of a package that something passed, and that no check of Baton's has confirmed.
+pub fn unverified_claims(document: &Node, evidence: &[ObservedEvidence]) -> Vec<String> {
+    let has_passed = |it: &&Evidence| it.is_observed && it.verdict == Verdict::Passed;
+    let passed = evidence.iter().map(|it| &it.evidence).filter(has_passed);
+    let passed: Vec<CheckName> = passed.map(|it| it.check.clone()).collect();
+    claims::unverified(document, &passed)
+}
 
 impl Views<'_> {
     /// What Baton's runner found: with the handoff that stands for parked work, and with the handoff
@@ -43,16 +60,34 @@ impl Views<'_> {
             {
                 let is_observed = ran.is_some();
                 let seen = Evidence { check: check.clone(), verdict, fence, is_observed };
-                newest.insert(check, (seen, (detail, ran)));
+                let detail = EvidenceDetail { text: detail, ran, by: Some(stored.by) };
+                newest.insert(check, (seen, detail));
             }
         }
-        let texts = self.texts(row.run, newest.values().filter_map(|(_, it)| it.0)).await?;
-        let observed = |(evidence, (detail, ran)): (Evidence, EvidenceDetail)| ObservedEvidence {
-            detail: detail.and_then(|it| texts.get(it).whole().map(str::to_owned)),
-            evidence,
-            ran,
+        let texts = self.texts(row.run, newest.values().filter_map(|(_, it)| it.text)).await?;
+        let observed = |(evidence, detail): &(Evidence, EvidenceDetail)| {
+            let text = detail.text.and_then(|it| texts.get(it).whole().map(str::to_owned));
+            self.observed_with(evidence, detail, text)
         };
-        Ok(newest.into_values().map(observed).collect())
+        Ok(newest.values().map(observed).collect())
+    }
+
+    /// A result with its detail, and whether it is only a claim.
+    pub(crate) fn observed_with(
+        &self,
+        evidence: &Evidence,
+        detail: &EvidenceDetail,
+        text: Option<String>,
+    ) -> ObservedEvidence {
+        let check = &evidence.check;
+        let is_ours = self.catalog().checks().contains(check) || check.as_str() == PACKAGE_CHECK;
+        ObservedEvidence {
+            is_claim: is_ours && !evidence.is_observed,
+            by: detail.by.clone().filter(|_| !evidence.is_observed),
+            evidence: evidence.clone(),
+            detail: text,
+            ran: detail.ran.clone(),
+        }
     }
 
     /// The handoff that stood for the work while it was checked. Only such a one waits at the

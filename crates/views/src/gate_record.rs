@@ -45,6 +45,8 @@ pub struct GateVote {
     pub comment: Option<ContentId>,
     pub identity: PersonIdentity,
     pub at: Timestamp,
+    /// The open decisions that the comment is about. Earlier versions did not record them.
+    pub decisions: Vec<u32>,
     /// Those who had the vote before, the one that the workflow names first.
     pub on_behalf_of: Vec<Principal>,
 }
@@ -79,11 +81,17 @@ impl GateRecord {
                 let (handoff, comment) = (*handoff, *comment);
                 self.answers.push(GateAnswered { handoff, answer, by, comment, at });
             }
-            GateEvent::Approved { handoff, by, comment, identity, .. } => {
+            GateEvent::Approved { handoff, by, comment, identity, decisions, .. } => {
                 let on_behalf_of = self.holders_before(*handoff, by);
-                let (handoff, by, comment) = (*handoff, by.clone(), *comment);
-                let identity = *identity;
-                self.votes.push(GateVote { handoff, by, comment, identity, at, on_behalf_of });
+                self.votes.push(GateVote {
+                    handoff: *handoff,
+                    by: by.clone(),
+                    comment: *comment,
+                    identity: *identity,
+                    at,
+                    decisions: decisions.clone(),
+                    on_behalf_of,
+                });
             }
             GateEvent::Delegated { handoff, by, to, comment, .. } => {
                 let (by, to) = (by.clone(), to.clone());
@@ -111,6 +119,11 @@ impl GateRecord {
         before
     }
 
+    /// The gate of a handoff, as it was opened.
+    pub fn gate(&self, handoff: HandoffNo) -> Option<&Gate> {
+        self.opened.get(&handoff)
+    }
+
     /// A person's answer to a gate, if there is one.
     pub fn answer_to(&self, gate: HandoffNo) -> Option<&GateAnswered> {
         self.answers.iter().find(|it| it.handoff == gate)
@@ -118,6 +131,15 @@ impl GateRecord {
 
     pub fn votes_at(&self, gate: HandoffNo) -> impl Iterator<Item = &GateVote> {
         self.votes.iter().filter(move |it| it.handoff == gate)
+    }
+
+    /// The approvals whose words decided an open decision, at a gate of several people: those that are
+    /// about it, else all that have words.
+    pub(crate) fn voices_on(&self, gate: HandoffNo, decision: u32) -> Vec<&GateVote> {
+        let is_approved = self.answer_to(gate).is_some_and(|it| it.answer == Answer::Approve);
+        let said = || self.votes_at(gate).filter(|it| is_approved && it.comment.is_some());
+        let about: Vec<&GateVote> = said().filter(|it| it.decisions.contains(&decision)).collect();
+        if about.is_empty() { said().collect() } else { about }
     }
 
     pub fn delegations_at(&self, gate: HandoffNo) -> impl Iterator<Item = &GateDelegation> {
@@ -133,7 +155,7 @@ impl GateRecord {
         self.votes.iter().filter(move |it| !is_answer(it))
     }
 
-    /// Whether the comment of an answer was told with the vote already.
+    /// Whether the comment of an answer was shown with the vote already.
     pub(crate) fn is_told_by_vote(&self, gate: HandoffNo, by: &Principal) -> bool {
         self.votes_at(gate).any(|it| it.by == *by)
     }

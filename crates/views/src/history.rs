@@ -69,7 +69,8 @@ impl Views<'_> {
         let events = self.events(&filter).await?;
         let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
         // The archive is written from a history: a damaged text must not replace a good copy there.
-        let ids = log.iter().flat_map(|it| it.event.texts().iter()).map(|(id, _)| id);
+        let ids =
+            log.iter().flat_map(|it| it.event.texts().without_file().iter()).map(|(id, _)| id);
         let texts = self.whole_texts(run, ids).await?;
         Ok(History {
             row,

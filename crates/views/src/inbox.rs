@@ -48,6 +48,16 @@ pub enum Waits {
     Loose { at: Place },
 }
 
+impl Waits {
+    /// The handoff that the person answers; none where the baton is loose.
+    pub fn handoff(&self) -> Option<HandoffNo> {
+        match self {
+            Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => Some(*handoff),
+            Waits::Loose { .. } => None,
+        }
+    }
+}
+
 /// A possible answer of the person, and its consequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxChoice {

@@ -37,6 +37,7 @@ pub use crate::conversation::{
     ConversationItem, ConversationKind, ConversationPage, ConversationWindow, StatedDecision,
 };
 pub use crate::decisions::{Decided, DecisionRecord, DecisionStatus};
+pub use crate::evidence::unverified_claims;
 pub use crate::gate_record::{GateAnswered, GateDelegation, GateRecord, GateVote};
 pub use crate::handoff_queries::{
     Blocking, GivenApproval, PassedVote, PersonsAnswer, QuestionAndAnswer,

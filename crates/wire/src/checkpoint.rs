@@ -8,6 +8,9 @@
 //! the event's own hash, which covers all events of its run before it. So it covers the length and
 //! the head of every run, and the order between runs, and the next root needs the new events only.
 
+use std::collections::BTreeSet;
+
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
@@ -15,7 +18,9 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-const FIRST_LINE: &str = "baton checkpoint 1";
+/// The first line of a text that says nothing of lost texts, and of one that does.
+const WITHOUT_LOSSES: &str = "baton checkpoint 1";
+const WITH_LOSSES: &str = "baton checkpoint 2";
 const SIGNATURE: &str = "signature ";
 
 /// One event, as the root covers it.
@@ -63,6 +68,34 @@ impl LogPrefix {
     }
 }
 
+/// The texts that are recorded as lost since the data was recovered from damage. No command adds to
+/// them, or takes one away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostTexts {
+    pub n: u64,
+    /// Over the run and the id of each, in their order; zero where there is none.
+    pub digest: Hash,
+}
+
+impl LostTexts {
+    pub const NONE: Self = Self { n: 0, digest: Hash::ZERO };
+
+    /// Of the number of the run and the id of each.
+    pub fn of(texts: &[(u64, ContentId)]) -> Self {
+        let ordered: BTreeSet<(u64, [u8; 32])> =
+            texts.iter().map(|(run, id)| (*run, id.0.0)).collect();
+        if ordered.is_empty() {
+            return Self::NONE;
+        }
+        let mut digest = Sha256::new();
+        for (run, id) in &ordered {
+            digest.update(run.to_be_bytes());
+            digest.update(id);
+        }
+        Self { n: ordered.len() as u64, digest: Hash(digest.finalize().into()) }
+    }
+}
+
 /// What is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
@@ -76,6 +109,8 @@ pub struct Checkpoint {
     /// How many versions of stories there were, and the head of their chain.
     pub n_story_links: u64,
     pub story_head: Hash,
+    /// The texts that were recorded as lost. Checkpoints of earlier versions do not say.
+    pub lost_texts: Option<LostTexts>,
     /// Hash of the text of the checkpoint before it.
     pub previous: Hash,
     /// The public key.
@@ -144,22 +179,31 @@ impl CheckpointKey {
 
 impl Checkpoint {
     fn text(&self) -> String {
-        let Self { project, epoch, number, at, log, n_story_links, story_head, previous, key } =
-            self;
+        let Self {
+            project, epoch, number, at, log, n_story_links, story_head, previous, key, ..
+        } = self;
         let LogPrefix { position, n_events, n_runs, n_handoffs, root } = log;
+        let (first_line, losses) = match self.lost_texts {
+            None => (WITHOUT_LOSSES, String::new()),
+            Some(LostTexts { n, digest }) => {
+                (WITH_LOSSES, format!("lost-texts {n}\nlost-digest {digest}\n"))
+            }
+        };
         format!(
-            "{FIRST_LINE}\nproject {project}\nepoch {epoch}\nnumber {number}\nat {at}\n\
+            "{first_line}\nproject {project}\nepoch {epoch}\nnumber {number}\nat {at}\n\
              position {position}\nevents {n_events}\nruns {n_runs}\nhandoffs {n_handoffs}\n\
-             root {root}\nstories {n_story_links}\nstory-head {story_head}\n\
+             root {root}\nstories {n_story_links}\nstory-head {story_head}\n{losses}\
              previous {previous}\nkey {key}\n"
         )
     }
 
     fn parse(text: &str) -> Result<Self, CheckpointError> {
         let mut lines = text.lines().enumerate();
-        if lines.next().map(|(_, it)| it) != Some(FIRST_LINE) {
-            return Err(CheckpointError::Line(1));
-        }
+        let has_losses = match lines.next() {
+            Some((_, WITHOUT_LOSSES)) => false,
+            Some((_, WITH_LOSSES)) => true,
+            Some(_) | None => return Err(CheckpointError::Line(1)),
+        };
         let mut fields = LineFields { lines };
         let checkpoint = Self {
             project: fields.read("project", |it| it.parse().ok())?,
@@ -175,6 +219,13 @@ impl Checkpoint {
             },
             n_story_links: fields.read("stories", |it| it.parse().ok())?,
             story_head: fields.read("story-head", Hash::parse)?,
+            lost_texts: match has_losses {
+                false => None,
+                true => Some(LostTexts {
+                    n: fields.read("lost-texts", |it| it.parse().ok())?,
+                    digest: fields.read("lost-digest", Hash::parse)?,
+                }),
+            },
             previous: fields.read("previous", Hash::parse)?,
             key: fields.read("key", PublicKey::parse)?,
         };
@@ -258,6 +309,10 @@ mod tests {
     }
 
     fn signed(key: &CheckpointKey) -> SignedCheckpoint {
+        signed_with(key, Some(LostTexts::of(&[(3, ContentId(Hash::of(b"a text")))])))
+    }
+
+    fn signed_with(key: &CheckpointKey, lost_texts: Option<LostTexts>) -> SignedCheckpoint {
         key.sign(&Checkpoint {
             project: Uuid::from_u128(1),
             epoch: "ABCDEFGH".to_owned(),
@@ -266,6 +321,7 @@ mod tests {
             log: LogPrefix::EMPTY.with(&link(1)).with(&link(2)),
             n_story_links: 3,
             story_head: Hash::of(b"stories"),
+            lost_texts,
             previous: Hash::ZERO,
             key: key.public(),
         })
@@ -283,6 +339,33 @@ mod tests {
         assert_eq!(CheckpointKey::parse(&key.to_line()).unwrap().public(), key.public());
         let windows = signed.print().replace('\n', "\r\n");
         assert_eq!(SignedCheckpoint::parse(&windows).unwrap(), signed);
+    }
+
+    #[test]
+    fn a_checkpoint_that_was_signed_before_losses_were_covered_stays_valid() {
+        let key = CheckpointKey::from_random([7; 32]);
+        let printed = signed_with(&key, None).print();
+        assert!(printed.starts_with("baton checkpoint 1\n"), "{printed}");
+        assert_eq!(printed.lines().count(), 15);
+        // As it was signed by the version before.
+        let hash = SignedCheckpoint::parse(&printed).unwrap().hash();
+        assert_eq!(
+            hash.to_string(),
+            "bdfbeaffe668da8aeb9a0485d66716ce2397bbaf54c386ea9b2b4147f4278084"
+        );
+        let read = SignedCheckpoint::parse(&printed).unwrap().check().unwrap();
+        assert_eq!(read.lost_texts, None);
+    }
+
+    #[test]
+    fn the_digest_of_losses_depends_on_each_and_not_on_their_order() {
+        let [a, b] = [b"a", b"b"].map(|it| ContentId(Hash::of(it)));
+        let both = LostTexts::of(&[(1, a), (2, b)]);
+        assert_eq!(both, LostTexts::of(&[(2, b), (1, a)]));
+        assert_eq!(both.n, 2);
+        for other in [vec![], vec![(1, a)], vec![(1, b), (2, a)], vec![(1, a), (3, b)]] {
+            assert_ne!(both, LostTexts::of(&other));
+        }
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub fn record<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 fn push_cell(line: &mut String, text: &str) {
-    let is_formula = is_formula(text);
-    let needs_quotes = is_formula
+    let is_computed = is_formula(text);
+    let needs_quotes = is_computed
         || text.starts_with(char::is_whitespace)
         || text.ends_with(char::is_whitespace)
         || text.contains([',', '"', '\r', '\n', ';', '\t']);
@@ -29,13 +29,16 @@ fn push_cell(line: &mut String, text: &str) {
         return;
     }
     line.push('"');
-    if is_formula {
+    if is_computed {
         line.push('\'');
     }
-    for part in text.split_inclusive('"') {
-        line.push_str(part);
-        if part.ends_with('"') {
-            line.push('"');
+    for (at, it) in text.char_indices() {
+        line.push(it);
+        match it {
+            '"' => line.push('"'),
+            // Where spreadsheets separate cells by these, what follows begins another one.
+            ';' | '\t' if is_formula(&text[at + it.len_utf8()..]) => line.push('\''),
+            _ => {}
         }
     }
     line.push('"');
@@ -70,6 +73,18 @@ mod tests {
             (&["2025-06-15T15:06:40Z", "a=b", "x-1"], "2025-06-15T15:06:40Z,a=b,x-1\r\n"),
         ] {
             assert_eq!(record(cells.iter().copied()), expected);
+        }
+    }
+
+    #[test]
+    fn what_follows_another_separator_is_no_formula_either() {
+        for (cell, expected) in [
+            (";=1", "\";'=1\"\r\n"),
+            ("a; =1; b", "\"a;' =1; b\"\r\n"),
+            ("a\t@x", "\"a\t'@x\"\r\n"),
+            ("a; b-c", "\"a; b-c\"\r\n"),
+        ] {
+            assert_eq!(record([cell]), expected, "{cell}");
         }
     }
 

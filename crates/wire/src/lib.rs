@@ -9,6 +9,7 @@ pub mod checkpoint;
 pub mod csv;
 pub mod event;
 pub mod extract;
+pub mod file_record;
 pub mod formats;
 pub mod json;
 
@@ -20,6 +21,7 @@ pub mod story_file;
 pub mod workflow_file;
 
 pub mod builtin;
+pub mod database_url;
 pub mod requirements;
 pub mod run_log;
 pub mod schema;

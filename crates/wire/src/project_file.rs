@@ -6,6 +6,7 @@ use baton_core::names::WorkflowName;
 use baton_core::problem::Problem;
 
 use self::runner::RunnerSettings;
+use crate::database_url::DatabaseUrl;
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::toml;
@@ -48,7 +49,7 @@ pub(crate) const KEYS: &[&str] = &[
     "checks",
 ];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
-pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
+pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "database_url", "profile"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProjectFile {
@@ -56,6 +57,8 @@ pub struct ProjectFile {
     pub default_workflow: Option<WorkflowName>,
     /// A folder inside `.baton`; see [`DEFAULT_DATA`].
     pub data: Option<String>,
+    /// Set where the data is in PostgreSQL.
+    pub database_url: Option<DatabaseUrl>,
     pub profile: Option<Profile>,
     /// Settings of the linter: `[lint]`.
     pub lint: Settings,
@@ -141,6 +144,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
             .get("workflow")
             .and_then(|it| it.parsed(WorkflowName::parse, problems)),
         data: fields.get("data").and_then(|it| folder(&it, "`.baton`", "data", problems)),
+        database_url: fields.get("database_url").and_then(|it| database_url(&it, problems)),
         profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
         lint,
         archive,
@@ -149,6 +153,16 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         audit,
         retention,
     })
+}
+
+fn database_url(field: &FieldAt<'_>, problems: &mut Problems) -> Option<DatabaseUrl> {
+    match DatabaseUrl::parse(&field.prose(problems)?) {
+        Ok(url) => Some(url),
+        Err(error) => {
+            field.problem("bad_url", error.to_string(), problems);
+            None
+        }
+    }
 }
 
 fn archive(field: &FieldAt<'_>, problems: &mut Problems) -> Option<ArchiveFolders> {
@@ -230,6 +244,7 @@ mod tests {
         let expected = ProjectFile {
             default_workflow: Some(WorkflowName::parse("story-pipeline").unwrap()),
             data: Some("my/data".to_owned()),
+            database_url: None,
             profile: Some(Profile::Strict),
             lint: Settings::default(),
             archive: None,
@@ -242,6 +257,21 @@ mod tests {
         for text in ["", "# nothing yet\n", "[project]\n"] {
             assert_eq!(parse(text), Ok(ProjectFile::default()));
         }
+    }
+
+    #[test]
+    fn a_database_is_named_by_its_address_and_a_bad_one_is_not_repeated() {
+        let text = "[project]\ndatabase_url = \"postgres://ada:geheim@h/db\"\n";
+        let url = parse(text).unwrap().database_url.unwrap();
+        assert_eq!(url.with_password(), "postgres://ada:geheim@h/db");
+        assert!(!format!("{:?}", parse(text)).contains("geheim"));
+        let text = text.replace("postgres://", "mysql://");
+        check_bad(
+            &text,
+            &expect![[
+                r#"line 2, column 16: project.database_url: the address of a database begins with `postgres://` or `postgresql://` [bad_url]"#
+            ]],
+        );
     }
 
     #[test]

@@ -9,6 +9,8 @@
 //!   reviewer:                # a list of lists: one for each turn, the last for all that follow
 //!     - [{ reject: "no test" }]
 //!     - [{ hand_on: { to: refactorer, package: { approved: true } } }]
+//! answers:                   # what an agent answers to a question about work that it handed on
+//!   implementer: src/app.txt is all of it
 //! ```
 
 use baton_core::document::Node;
@@ -35,6 +37,7 @@ const HAND_ON_KEYS: &[&str] = &["to", "outcome", "package", "by"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     agents: Vec<(AgentId, Vec<Vec<ScriptedAction>>)>,
+    answers: Vec<(AgentId, String)>,
 }
 
 /// One thing that a scripted agent does.
@@ -103,7 +106,21 @@ impl Script {
         let (_, turns) = self.agents.iter().find(|(it, _)| it == agent)?;
         turns.get(n.saturating_sub(1)).or_else(|| turns.last()).map(Vec::as_slice)
     }
+
+    /// What an agent answers to a question about work that it has handed on; `None` where one of its
+    /// turns is to answer, which is played then.
+    pub fn answer(&self, agent: &AgentId) -> Option<&str> {
+        let turns = self.agents.iter().filter(|(it, _)| it == agent).flat_map(|(_, turns)| turns);
+        if turns.flatten().any(|it| matches!(it, ScriptedAction::Answer(_))) {
+            return None;
+        }
+        let own = self.answers.iter().find(|(it, _)| it == agent);
+        Some(own.map_or(NO_MORE_TO_SAY, |(_, text)| text))
+    }
 }
+
+const NO_MORE_TO_SAY: &str =
+    "What I handed on is all that I know. Reject it if it has to be different, and say how.";
 
 /// Reads a script of at most [`MOST_BYTES`].
 pub fn parse(text: &str) -> Result<Script, Vec<FileProblem>> {
@@ -112,16 +129,10 @@ pub fn parse(text: &str) -> Result<Script, Vec<FileProblem>> {
 
 fn read(text: &str, problems: &mut Problems) -> Option<Script> {
     let root = yaml::read(text, MOST_BYTES, problems)?;
-    let fields = Fields::open(&FieldAt::root(&root), &["agents"], problems)?;
+    let fields = Fields::open(&FieldAt::root(&root), &["agents", "answers"], problems)?;
     let mut agents = Vec::new();
     for (member, field) in fields.required("agents", problems)?.entries(problems) {
-        let agent = match AgentId::parse(&member.key) {
-            Ok(agent) => agent,
-            Err(error) => {
-                field.problem("bad_name", error.to_string(), problems);
-                continue;
-            }
-        };
+        let Some(agent) = agent_of(&member.key, &field, problems) else { continue };
         let items = field.list(problems);
         let is_list = |it: &FieldAt<'_>| matches!(it.node.value, LocatedValue::List(_));
         let turns = if items.iter().any(is_list) {
@@ -131,7 +142,18 @@ fn read(text: &str, problems: &mut Problems) -> Option<Script> {
         };
         agents.push((agent, turns));
     }
-    Some(Script { agents })
+    let mut answers = Vec::new();
+    let answered = fields.get("answers").map(|it| it.entries(problems)).unwrap_or_default();
+    for (member, field) in answered {
+        let Some(agent) = agent_of(&member.key, &field, problems) else { continue };
+        answers.extend(field.prose(problems).map(|text| (agent, text)));
+    }
+    Some(Script { agents, answers })
+}
+
+fn agent_of(key: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<AgentId> {
+    let read = AgentId::parse(key);
+    read.map_err(|error| field.problem("bad_name", error.to_string(), problems)).ok()
 }
 
 fn actions(items: &[FieldAt<'_>], problems: &mut Problems) -> Vec<ScriptedAction> {
@@ -243,6 +265,19 @@ mod tests {
         assert_eq!([reviewer(1), reviewer(2), reviewer(3)], [1, 2, 2]);
         assert_eq!(script.turn(&agent("analyst"), 1).unwrap()[1], ScriptedAction::Die);
         assert_eq!(script.turn(&agent("documenter"), 1), None);
+    }
+
+    #[test]
+    fn an_agent_answers_questions_about_its_work_unless_a_turn_of_its_does() {
+        let script = parse(
+            "agents:\n  a: [{ say: hi }]\n  b: [{ answer: it is }]\n  c: [{ say: hi }]\nanswers:\n  a: The shop pays\n",
+        )
+        .unwrap();
+        let answer = |name: &str| script.answer(&AgentId::parse(name).unwrap());
+        assert_eq!(
+            [answer("a"), answer("b"), answer("c")],
+            [Some("The shop pays"), None, Some(NO_MORE_TO_SAY)]
+        );
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use baton_core::names::StoryKey;
+use baton_core::problem::Problem;
 use baton_core::story::Story;
 
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
+use crate::json::{self, JsonError};
 use crate::located::{LocatedValue, yaml};
 use crate::shown::shown;
 
@@ -33,6 +35,21 @@ pub fn parse(text: &str) -> Result<Vec<Story>, Vec<FileProblem>> {
     Problems::collect(|it| read(text, it))
 }
 
+/// As [`parse`], for a file whose name says that it is JSON: what is wrong with it is said of JSON.
+pub fn parse_json(text: &str) -> Result<Vec<Story>, Vec<FileProblem>> {
+    parse(text).map_err(|problems| {
+        let is_readable = problems.iter().all(|it| it.problem.rule != yaml::SYNTAX);
+        match json::parse(text) {
+            Err(error) if !is_readable => {
+                let JsonError { line, column, fault } = error;
+                let problem = Problem::new("", fault.code(), format!("is not JSON: {fault}"));
+                vec![FileProblem { line, column, problem }]
+            }
+            Ok(_) | Err(_) => problems,
+        }
+    })
+}
+
 fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
     let root = yaml::read(text, MOST_BYTES, problems)?;
     let root = FieldAt::root(&root);
@@ -52,6 +69,27 @@ fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
         stories.push(story);
     }
     Some(stories)
+}
+
+/// Numbers that were probably written with a comma between brackets, which makes two items of each.
+pub fn split_numbers(stories: &[Story]) -> Vec<String> {
+    let ends_in_digit = |it: &str| it.ends_with(|c: char| c.is_ascii_digit());
+    let begins_with_thousands = |it: &str| it.chars().take_while(char::is_ascii_digit).count() == 3;
+    let mut warnings = Vec::new();
+    for story in stories {
+        for pair in story.acceptance.windows(2) {
+            let [before, after] = pair else { continue };
+            if ends_in_digit(before) && begins_with_thousands(after) {
+                warnings.push(format!(
+                    "story `{}`: `{}` and `{}` are two criteria; if the comma belongs to a number, quote the text",
+                    shown(story.key.as_str()),
+                    shown(before),
+                    shown(after)
+                ));
+            }
+        }
+    }
+    warnings
 }
 
 fn story(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Story> {
@@ -120,6 +158,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_number_that_a_comma_splits_is_warned_about() {
+        let text = "- { key: a, acceptance: [An order over 5,000 EUR is refused, 14 days] }\n\
+                    - { key: b, acceptance: [\"Over 5,000 EUR\", Step 1, Step 2, 2000 more] }\n";
+        expect!["story `a`: `An order over 5` and `000 EUR is refused` are two criteria; if the comma belongs to a number, quote the text"]
+            .assert_eq(&split_numbers(&parse(text).unwrap()).join("\n"));
+    }
+
+    #[test]
+    fn a_file_of_json_is_not_called_yaml() {
+        let said = |it: Vec<FileProblem>| {
+            it.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        };
+        let broken = parse_json("[{\"key\": \"a\" \"b\"}]").unwrap_err();
+        expect![[
+            "line 1, column 14: is not JSON: found `\"` where `,` or `}` should stand [json_syntax]"
+        ]]
+        .assert_eq(&said(broken));
+        let wrong = parse_json("[{\"kez\": \"a\"}]").unwrap_err();
+        assert!(said(wrong).contains("did you mean `key`"));
+        assert_eq!(parse_json("[{\"key\": \"a\"}]"), parse("- key: a"));
+    }
 
     #[track_caller]
     fn check_bad(text: &str, expected: &Expect) {

@@ -47,6 +47,7 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("gate.opened", &["approval", "is_raised", "remind_at", "is_for_all", "votes", "author"]),
         ("run.started", &["has_gates", "has_checks", "mode", "budget"]),
         ("usage.recorded", &["cached_tokens", "micro_usd", "step", "executor"]),
+        ("file.sent", &["text"]),
         ("blocker.routed", &["domain"]),
         ("gate.passed", &["on"]),
         ("evidence.recorded", &["fence", "ran"]),
@@ -58,10 +59,15 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("gate.lost", &["branch"]),
         ("gate.carried", &["branch"]),
         ("blocker.raised", &["branch"]),
-        ("message.posted", &["portrait"]),
-        ("message.asked", &["portrait"]),
-        ("message.replied", &["portrait"]),
-        ("decision.recorded", &["handoff", "package", "text", "portrait", "is_open"]),
+        ("message.posted", &["portrait", "is_new_cast"]),
+        ("message.asked", &["portrait", "is_new_cast"]),
+        ("message.replied", &["portrait", "is_new_cast"]),
+        ("handoff.accepted", &["holder"]),
+        ("gate.approved", &["decisions"]),
+        (
+            "decision.recorded",
+            &["handoff", "package", "text", "portrait", "is_new_cast", "is_open"],
+        ),
         ("decision.recorded", &["supersedes", "depends_on"]),
     ] {
         let of_event = format!("\"type\":\"{event}\"");

@@ -64,7 +64,7 @@ fn judged() -> Vec<Judged> {
         let asked = requirements(&workflows, &document, None);
         let report = lint::lint(&LintSubject {
             document: &document,
-            contract: asked.contract,
+            contract: asked.contract.as_deref(),
             facts: &Facts::default(),
             settings: &Settings::default(),
             file: Some(file),

@@ -20,6 +20,11 @@ const MAY_USE: &[MayUse] = &[
         tests: &[],
     },
     MayUse {
+        name: "baton-store-postgres",
+        code: &["baton-core", "baton-store", "baton-wire"],
+        tests: &["baton-store-tests", "baton-test-postgres"],
+    },
+    MayUse {
         name: "baton-store-sqlite",
         code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
         tests: &["baton-store-tests"],
@@ -27,7 +32,14 @@ const MAY_USE: &[MayUse] = &[
     MayUse {
         name: "baton-engine",
         code: &["baton-core", "baton-store", "baton-wire"],
-        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests", "baton-views"],
+        tests: &[
+            "baton-hostile",
+            "baton-store-postgres",
+            "baton-store-sqlite",
+            "baton-store-tests",
+            "baton-test-postgres",
+            "baton-views",
+        ],
     },
     MayUse {
         name: "baton-views",
@@ -44,7 +56,13 @@ const MAY_USE: &[MayUse] = &[
             "baton-views",
             "baton-wire",
         ],
-        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests"],
+        tests: &[
+            "baton-hostile",
+            "baton-store-postgres",
+            "baton-store-sqlite",
+            "baton-store-tests",
+            "baton-test-postgres",
+        ],
     },
     MayUse {
         name: "baton-recover",
@@ -64,9 +82,14 @@ const MAY_USE: &[MayUse] = &[
         code: &["baton-api", "baton-core", "baton-files", "baton-wire"],
         tests: &[],
     },
-    MayUse { name: "baton-cli", code: EVERYTHING, tests: &["baton-fake-model", "baton-hostile"] },
+    MayUse {
+        name: "baton-cli",
+        code: EVERYTHING,
+        tests: &["baton-fake-model", "baton-hostile", "baton-test-postgres"],
+    },
     MayUse { name: "baton-load", code: FOR_LOAD, tests: &[] },
-    MayUse { name: "xtask", code: &[], tests: &[] },
+    MayUse { name: "baton-test-postgres", code: &[], tests: &[] },
+    MayUse { name: "xtask", code: &["baton-test-postgres"], tests: &[] },
 ];
 
 /// For the crates that put the parts together.
@@ -79,6 +102,7 @@ const EVERYTHING: &[&str] = &[
     "baton-recover",
     "baton-runner",
     "baton-store",
+    "baton-store-postgres",
     "baton-store-sqlite",
     "baton-views",
     "baton-wire",
@@ -93,6 +117,7 @@ const FOR_LOAD: &[&str] = &[
     "baton-http",
     "baton-store",
     "baton-store-sqlite",
+    "baton-test-postgres",
     "baton-wire",
 ];
 

@@ -48,12 +48,50 @@ impl RemoteServer {
         }
     }
 
+    /// All servers named in the place of one, separated by commas.
+    #[expect(clippy::disallowed_methods, reason = "where the server is may be in the environment")]
+    pub(crate) fn all_named(cli: &Cli) -> Result<Vec<Self>, Failure> {
+        let given = std::env::var("BATON_URL").ok().filter(|it| !it.trim().is_empty());
+        let (text, from) = match (&cli.server, given) {
+            (Some(text), _) => (text.clone(), UrlSource::Flag),
+            (None, Some(text)) => (text, UrlSource::Environment),
+            (None, None) => return Ok(Vec::new()),
+        };
+        let one = |text: &str| match Url::parse(text.trim()) {
+            Ok(url) => Ok(Self { url, from: from.clone() }),
+            Err(error) => Err(Failure::Usage(format!("the server `{text}`, {from}: {error}"))),
+        };
+        text.split(',').map(one).collect()
+    }
+
     /// The server that a process of ours has started.
     pub(crate) fn started(url: &str) -> Result<Self, Failure> {
         match Url::parse(url) {
             Ok(url) => Ok(Self { url, from: UrlSource::Started }),
             Err(error) => Err(Failure::Usage(format!("the server `{url}`: {error}"))),
         }
+    }
+
+    /// Whether the user named it, on the command line or in the environment.
+    pub(crate) fn is_named(&self) -> bool {
+        matches!(self.from, UrlSource::Flag | UrlSource::Environment)
+    }
+
+    /// Where its address is from, in words.
+    pub(crate) fn source(&self) -> String {
+        self.from.to_string()
+    }
+
+    pub(super) fn expected_instance(&self) -> Option<&HeaderValue> {
+        self.from.instance()
+    }
+
+    /// The instance id of the server that answers there.
+    pub(super) async fn actual_instance(&self) -> Option<HeaderValue> {
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = Uri::from_static("/healthz");
+        let response = timeout(MOST_CONNECTING, self.stream(request)).await.ok()?.ok()?;
+        response.headers().get(INSTANCE).cloned()
     }
 
     /// True if the expected server instance answers.

@@ -1,8 +1,10 @@
-//! Who has the data of a project: no process, so that we lock it, or a server to send requests to.
+//! Who has the data of a project: no process, so that we lock it, or a server to send requests to. A
+//! database is not locked: its servers are in a list there.
 
 use std::time::{Duration, Instant};
 
 use baton_files::Dir;
+use baton_store::Store as _;
 use baton_store_sqlite::{DataLock, LockError};
 use http::header::HeaderValue;
 use uuid::Uuid;
@@ -10,6 +12,9 @@ use uuid::Uuid;
 use super::network::RemoteServer;
 use super::url::{Url, UrlSource};
 use crate::failure::Failure;
+use crate::nodes::live_nodes;
+use crate::project::{Project, ProjectDatabase};
+use crate::session::open_database;
 
 /// How long one command waits for another to release the data.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -47,6 +52,20 @@ pub(crate) async fn holder(data: &Dir) -> Result<DataHolder, Failure> {
     }
 }
 
+/// Whether the project has data of its own, and this is not the server that has it. A copy of a project
+/// without data may be worked on with any server.
+pub(super) async fn is_of_other(server: &RemoteServer, project: &Project) -> bool {
+    let Some(data) = project.own_data() else { return false };
+    let by = match DataLock::take(&data, Duration::ZERO) {
+        Ok(_) => return server.actual_instance().await.is_some(),
+        Err(LockError::Held { by }) => by,
+        Err(LockError::File(_) | LockError::Refused { .. }) => return false,
+    };
+    let Some(own) = server_in(&by, &data) else { return false };
+    let actual = server.actual_instance().await;
+    actual.is_some_and(|it| own.expected_instance() != Some(&it))
+}
+
 /// A server's note in the lock file: its address and its instance id.
 pub(crate) fn note(url: &str, instance: Uuid) -> String {
     format!("{url} {instance}")
@@ -57,6 +76,33 @@ fn server_in(note: &str, data: &Dir) -> Option<RemoteServer> {
     let url = Url::parse(url).ok()?;
     let instance = HeaderValue::try_from(instance).ok()?;
     Some(RemoteServer::new(url, UrlSource::Lock { data: data.path().to_owned(), instance }))
+}
+
+/// A server of this project, where one is at work.
+pub(crate) async fn server_of(project: &Project) -> Result<Option<RemoteServer>, Failure> {
+    match &project.database {
+        Some(database) => node_of(database).await,
+        None => match holder(&project.data_dir()?).await? {
+            DataHolder::Us(_) => Ok(None),
+            DataHolder::Server(server) => Ok(Some(server)),
+        },
+    }
+}
+
+/// A node of the database that answers here: one on another machine may listen there only.
+pub(crate) async fn node_of(database: &ProjectDatabase) -> Result<Option<RemoteServer>, Failure> {
+    let store = open_database(database).await?;
+    let nodes = live_nodes(&store).await;
+    store.close().await;
+    for node in nodes? {
+        let instance = HeaderValue::try_from(node.id.to_string());
+        let (Ok(url), Ok(instance)) = (Url::parse(&node.url), instance) else { continue };
+        let server = RemoteServer::new(url, UrlSource::Node { instance });
+        if server.is_there().await {
+            return Ok(Some(server));
+        }
+    }
+    Ok(None)
 }
 
 /// The lock, for operations that need exclusive access to the data.

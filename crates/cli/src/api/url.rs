@@ -26,6 +26,10 @@ pub(crate) enum UrlSource {
         data: PathBuf,
         instance: HeaderValue,
     },
+    /// The list of nodes in the project's database, with the node's instance id.
+    Node {
+        instance: HeaderValue,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +79,7 @@ impl UrlSource {
     pub(super) fn instance(&self) -> Option<&HeaderValue> {
         match self {
             Self::Flag | Self::Environment | Self::Started => None,
-            Self::Lock { instance, .. } => Some(instance),
+            Self::Lock { instance, .. } | Self::Node { instance } => Some(instance),
         }
     }
 }
@@ -93,6 +97,7 @@ impl fmt::Display for UrlSource {
             Self::Started => f.write_str("of this project"),
             Self::Environment => f.write_str("named by `BATON_URL`"),
             Self::Lock { data, .. } => write!(f, "named by the lock file in `{}`", data.display()),
+            Self::Node { .. } => f.write_str("named by the project's database"),
         }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct AuditRedact {
     /// The run, by its number, its id or its story
     pub(crate) run: String,
     /// The handoff whose texts are dropped: its label, its number or its id
-    #[arg(required_unless_present = "text")]
+    #[arg(required_unless_present_any = ["text", "file"])]
     pub(crate) handoff: Option<String>,
     /// Only this text of the handoff; may be given several times [default: all of them]
     #[arg(long, value_name = "PART", requires = "handoff", value_parser = one_of(&HandoffPart::ALL, HandoffPart::name))]
@@ -59,6 +59,9 @@ pub(crate) struct AuditRedact {
     /// A text by its hash, as the events of the run name it; may be given several times
     #[arg(long, value_name = "HASH")]
     pub(crate) text: Vec<String>,
+    /// A file by its SHA-256, as `baton handoff files` shows it with `--json`; may be given several times
+    #[arg(long, value_name = "SHA-256")]
+    pub(crate) file: Vec<String>,
     /// Why; it is recorded, so do not repeat what is dropped
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,

@@ -15,7 +15,7 @@ pub(crate) struct DoArgs {
     pub(crate) workflow: Option<String>,
     /// The programs to use, in the order to try: `claude`, `codex`, `gemini` [default: those of `baton.toml`,
     /// else all that are installed and logged in]
-    #[arg(long, value_name = "PROGRAMS", value_delimiter = ',', conflicts_with = "continue_run")]
+    #[arg(long, value_name = "PROGRAMS", value_delimiter = ',')]
     pub(crate) agents: Vec<String>,
     /// What agents may use before you are asked: `5usd`, `200000tokens`, `2h`, or several of them
     #[arg(long, value_name = "AMOUNT", conflicts_with = "continue_run")]

@@ -16,6 +16,18 @@ pub(crate) enum HandoffCommand {
     List(HandoffList),
     /// Show one handoff with its package
     Show(Which),
+    /// List what the attempts at a handoff printed and changed, and the files that its package names
+    Files(Which),
+    /// Print one of these files, or save it
+    File {
+        #[command(flatten)]
+        which: Which,
+        /// Its name, or the beginning of its SHA-256; of several with that name the newest
+        name: String,
+        /// Save it there instead; nothing is overwritten
+        #[arg(long, value_name = "FILE")]
+        output: Option<String>,
+    },
     /// Print the package to hand on, with a mark for everything to fill in
     Template(HandoffTemplate),
     /// Accept a handoff: the receiver begins to work

@@ -16,8 +16,14 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Handing off", &["take", "done", "handoff", "prompt", "evidence", "question"]),
     ("People", &["inbox", "approve", "delegate", "reject", "modify", "answer"]),
     ("Files", &["lint", "extract", "convert", "schema"]),
-    ("Data", &["doctor", "insights", "verify", "audit", "backup", "restore", "recover", "archive"]),
-    ("Server", &["serve", "watch"]),
+    (
+        "Data",
+        &[
+            "doctor", "insights", "verify", "audit", "backup", "restore", "recover", "migrate",
+            "archive",
+        ],
+    ),
+    ("Server", &["serve", "watch", "push"]),
     ("Running agents", &["runner", "trust", "workspace"]),
     ("More", &["explain", "completions", "help"]),
 ];
@@ -26,10 +32,12 @@ const GROUPS: &[(&str, &[&str])] = &[
 const MEANINGLESS: &[(&[&str], &[&str])] = &[
     (
         &["convert", "schema", "explain", "completions"],
-        &["project", "data", "server", "principal", "json"],
+        &["project", "data", "database_url", "server", "principal", "json"],
     ),
-    (&["extract"], &["project", "data", "server", "principal"]),
-    (&["lint", "workflow", "agent"], &["data", "server", "principal"]),
+    (&["extract"], &["project", "data", "database_url", "server", "principal"]),
+    (&["lint", "workflow", "agent"], &["data", "database_url", "server", "principal"]),
+    (&["migrate"], &["project", "data", "database_url", "server", "principal"]),
+    (&["push"], &["server", "principal"]),
     (&["init", "demo", "do", "serve", "restore", "recover"], &["server", "principal"]),
     (&["doctor", "verify", "backup", "trust"], &["server", "principal"]),
     (&["runner", "workspace"], &["principal"]),
@@ -44,9 +52,10 @@ Handoffs can be named by number (12), by label within a run (3/HO-002), by id, b
 sender gave them, or by story for the one that is open there (shop:12).
 
 Environment:
-  BATON_URL   the server to ask, as `--server` has it
-  NO_COLOR    no colours
-  TZ          the time zone in which times are shown
+  BATON_URL            the server to ask, as `--server` has it
+  BATON_DATABASE_URL   the PostgreSQL database with the data, as `--database-url` has it
+  NO_COLOR             no colours
+  TZ                   the time zone in which times are shown
 
 Exit codes:
   0  done                                 3  what was named does not exist
@@ -206,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_global_option_stands_under_its_own_heading_or_not_at_all() {
-        let globals = ["project", "data", "server", "principal", "json"];
+        let globals = ["project", "data", "database_url", "server", "principal", "json"];
         let mut n_hidden = 0;
         each(&built(), "", &mut |command, path| {
             for arg in command.get_arguments() {

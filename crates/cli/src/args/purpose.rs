@@ -65,6 +65,8 @@ impl CliCommand {
             | CliCommand::Done(_)
             | CliCommand::Restore { .. }
             | CliCommand::Recover(_)
+            | CliCommand::Migrate(_)
+            | CliCommand::Push(_)
             | CliCommand::Convert(_)
             | CliCommand::Lint(_)
             | CliCommand::Extract(_)

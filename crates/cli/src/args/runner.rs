@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::token::{TypedToken, typed_token};
+
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct RunnerArgs {
@@ -10,6 +12,13 @@ pub(crate) struct RunnerArgs {
     /// Run only these agents [default: all that have an executor in baton.toml]
     #[arg(long, value_name = "AGENT,...", value_delimiter = ',')]
     pub(crate) agents: Vec<String>,
+    /// Of these, run only agents whose files list one of these capabilities
+    #[arg(long, value_name = "CAPABILITY,...", value_delimiter = ',')]
+    pub(crate) capabilities: Vec<String>,
+    /// The first line of `runner.key` of the server; `@FILE` reads it from a file
+    /// [default: BATON_RUNNER_TOKEN, else that of this project]
+    #[arg(long, value_name = "TOKEN", value_parser = typed_token)]
+    pub(crate) token: Option<TypedToken>,
     /// Stop once there is nothing to do
     #[arg(long)]
     pub(crate) once: bool,

@@ -18,6 +18,9 @@ pub(crate) enum RunCommand {
         /// Start a story that is finished once more, without asking
         #[arg(long, requires = "story")]
         again: bool,
+        /// Start a story although others that it depends on are not finished
+        #[arg(long, requires = "story")]
+        anyway: bool,
         /// The workflow that it goes through [default: the project's]
         #[arg(long, value_name = "WORKFLOW")]
         workflow: Option<String>,
@@ -62,6 +65,8 @@ pub(crate) enum RunCommand {
         /// The agent that says it [default: you do]
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
+        #[command(flatten)]
+        write: WriteArgs,
     },
     /// Let nothing begin; what is held may finish
     Pause {

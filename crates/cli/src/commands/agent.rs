@@ -12,9 +12,10 @@ use baton_files::{FileError, FileMode};
 use baton_wire::agent_file::{self, AgentFile};
 use baton_wire::builtin;
 use baton_wire::suggest::did_you_mean;
+use serde::Serialize;
 
 use super::init::write_new;
-use crate::args::{AgentCommand, Cli};
+use crate::args::{self, AgentCommand, Cli};
 use crate::failure::Failure;
 use crate::named_file;
 use crate::project::{BUILT_IN, FOLDER, LoadedFiles, Project, parsed, tell_left_out};
@@ -51,7 +52,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
                 vec![
                     agent.id.to_string(),
                     show::visible(&agent.name),
-                    show::shortened(&agent.description, 70),
+                    show::cell(&agent.description, 70),
                     show::visible(&agent.capabilities.join(", ")),
                     origin.clone(),
                 ]
@@ -61,6 +62,15 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// An agent with what only its file says.
+#[derive(Serialize)]
+struct ShownAgent<'a> {
+    #[serde(flatten)]
+    agent: AgentDocument,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
 }
 
 fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
@@ -76,16 +86,20 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
         })?;
     let agent = &file.agent;
     match cli.format() {
-        OutputFormat::Json => show::answer_as(&document(agent)),
+        OutputFormat::Json => {
+            show::answer_as(&ShownAgent { agent: document(agent), tool: file.tool.as_deref() })
+        }
         OutputFormat::Table => {
-            let fields = show::fields(vec![
+            let mut rows = vec![
                 ("agent", agent.id.to_string()),
                 ("name", show::visible(&agent.name)),
                 ("about", show::visible(&agent.description)),
                 ("can", show::visible(&agent.capabilities.join(", "))),
                 ("works from", file.accepts.join(", ")),
-                ("file", origin.clone()),
-            ]);
+            ];
+            rows.extend(file.tool.as_ref().map(|it| ("tool", show::visible(it))));
+            rows.push(("file", origin.clone()));
+            let fields = show::fields(rows);
             show::answer(&format!("{fields}\n\n{}", show::block(&agent.prompt)));
         }
     }
@@ -151,8 +165,9 @@ fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
     if id.is_human() || id.is_orchestrator() {
         return Err(Failure::Usage(format!("`{id}` is reserved: Baton itself plays it")));
     }
-    if builtin::agents().iter().any(|(name, _)| *name == id.as_str()) {
-        show::note(&format!("`{id}` comes with Baton; your file will be used instead"));
+    let ours = builtin::agents().iter().find(|(name, _)| *name == id.as_str());
+    if ours.is_some() {
+        show::note(&format!("`{id}` comes with Baton; your copy of it will be used instead"));
     }
     let mut files = project.load();
     // A file that is left out would still be there.
@@ -168,17 +183,39 @@ fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
     if folder.entry(&name)?.is_some() {
         return Err(FileError::Exists { path }.into());
     }
-    let text = template(&id, description);
+    // A copy keeps the prompt, and what it accepts and produces: a workflow depends on both.
+    let text = match ours {
+        Some((_, text)) => described(text, description),
+        None => template(&id, description),
+    };
     // The file we write must parse: a description may contain anything.
     agent_file::parse(&text)
         .map_err(|problems| Failure::File { file: path.display().to_string(), problems })?;
     write_new(&folder, Path::new(&name), &text)?;
-    show::answer(&format!(
-        "wrote {}\n\nnext: write its prompt there, then give it a step in a workflow\n  \
-         baton workflow eject story-pipeline   to change the one that comes with Baton",
-        path.display()
-    ));
+    let next = match ours {
+        Some(_) => {
+            "next: change it there; `baton workflow check NAME` says whether a workflow fits it"
+        }
+        None => {
+            "next: write its prompt there, then give it a step in a workflow\n  \
+             baton workflow eject story-pipeline   to change the one that comes with Baton"
+        }
+    };
+    show::answer(&format!("wrote {}\n\n{next}", path.display()));
     Ok(())
+}
+
+/// A built-in agent's file, with another description where one was typed.
+fn described(text: &str, description: &str) -> String {
+    if description == args::NO_DESCRIPTION {
+        return text.to_owned();
+    }
+    let quoted = baton_wire::json::print(&Node::text(description));
+    let line = |it: &str| match it.starts_with("description:") {
+        true => format!("description: {quoted}\n"),
+        false => format!("{it}\n"),
+    };
+    text.lines().map(line).collect()
 }
 
 fn template(id: &AgentId, description: &str) -> String {

@@ -16,11 +16,14 @@ use crate::archive;
 use crate::args::Cli;
 use crate::data::{Data, finish_interrupted, staging_in, verify_copy};
 use crate::failure::Failure;
+use crate::no_file::{FileTool, refuse_database};
 use crate::project::Project;
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli, to: &Path) -> Result<(), Failure> {
-    let data = Data::open(Project::of(cli)?).await?;
+    let project = Project::of(cli)?;
+    refuse_database(&project, FileTool::Backup)?;
+    let data = Data::open(project).await?;
     let result = back_up(&data, cli.format(), to).await;
     data.close().await;
     result
@@ -51,6 +54,7 @@ async fn back_up(data: &Data, format: OutputFormat, to: &Path) -> Result<(), Fai
 /// Replaces the data by a copy. The old data is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
     let project = Project::of(cli)?;
+    refuse_database(&project, FileTool::Restore)?;
     let source = BackupSource::open(from)?;
     let data = project.data_dir()?;
     if source.is_in(&data)? {

@@ -35,8 +35,8 @@ pub(crate) async fn run(api: &Api, verb: &DecisionCommand) -> Result<(), Failure
             let body = Why { reason: reason.clone() };
             let ask = Ask::post(["runs", run, "decisions", &number, "lock"], &body);
             let deed = Deed::new("locked", "lock", &format!("decision {number}"));
-            let told = tell_deed(api, &ask.writing(write), &deed).await;
-            of_those_that_stand(api, run, &number, told).await
+            let answered = tell_deed(api, &ask.writing(write), &deed).await;
+            of_those_that_stand(api, run, &number, answered).await
         }
     }
 }

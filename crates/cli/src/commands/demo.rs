@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use baton_core::plural::counted;
+use baton_runner::Workspaces;
 use tokio::time::Instant;
 
 use self::audience::Audience;
@@ -27,19 +28,24 @@ use self::programs::{git, sh};
 use self::story::{DemoStory, Promises, STORIES};
 use self::viewer::Viewer;
 use super::stop::stop_signal;
-use crate::args::Demo;
+use crate::args::{Cli, Demo};
 use crate::data::verify_project;
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Project, ProjectDatabase};
+use crate::runners::environment;
 use crate::show;
 
 /// As a shell has it for a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
+/// A handoff with a package that is worth a look.
+const SHOWN_HANDOFF: usize = 5;
 
-pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
+/// Only a database that was typed is used: the demo is nothing for the one of the user's work.
+pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
+    let database = cli.database_url.as_ref().map(ProjectDatabase::typed).transpose()?;
     let stop = stop_signal();
     tokio::pin!(stop);
-    let mut crew = Crew::new(project::make().await?, demo.listen);
+    let mut crew = Crew::new(project::make().await?, database.clone(), demo.listen);
     let played = tokio::select! {
         played = play(demo, &mut crew) => Some(played),
         () = &mut stop => None,
@@ -54,13 +60,17 @@ pub(crate) async fn run(demo: &Demo) -> Result<(), Failure> {
         show::note("\nstopping: the agents at work come to their end first");
     }
     let place = crew.folders.project.clone();
+    let n_handoffs = n_handoffs(&crew).await;
     crew.stop().await;
     let Some(played) = played else {
-        say_where(&place);
+        say_where(&place, n_handoffs).await;
         std::process::exit(INTERRUPTED);
     };
     played?;
-    say_where(&place);
+    say_where(&place, n_handoffs).await;
+    if let Some(database) = database {
+        show::answer(&format!("its data is in {}: name that in each command", database.url));
+    }
     Ok(())
 }
 
@@ -127,7 +137,7 @@ async fn play_story(
     let project = &crew.folders.project;
     merge(project, branch.as_deref().unwrap_or("main")).await?;
     show_result(project, story).await?;
-    let verified = verify_project(&Project::find(Some(project))?).await?;
+    let verified = verify_project(&crew.project()?).await?;
     if !verified.is_sound() {
         return Err(Failure::Unsound(Box::new(verified)));
     }
@@ -174,13 +184,37 @@ async fn show_result(project: &Path, story: &DemoStory) -> Result<(), Failure> {
     Ok(())
 }
 
-fn say_where(project: &Path) {
-    let project = project.display();
-    show::answer(&format!(
-        "\neverything is still there; look around:\n  cd {project}\n  git log --stat\n  \
-         baton run show 1             who had the baton, and when\n  \
-         baton handoff show 5         one handoff, with its package\n  \
-         baton workspace list         where the agents worked\n  \
-         baton serve --no-runner      the page again"
-    ));
+/// How many handoffs there are to look at; none where the server cannot say.
+async fn n_handoffs(crew: &Crew) -> usize {
+    let Ok(viewer) = Viewer::new(&crew.url(), "you") else { return 0 };
+    viewer.all_handoffs().await.map_or(0, |it| it.len())
+}
+
+/// Names only what is there: the demo may have been stopped early.
+async fn say_where(project: &Path, n_handoffs: usize) {
+    let mut lines = vec![
+        "\neverything is still there; look around:".to_owned(),
+        format!("  cd {}", project.display()),
+        "  git log --stat".to_owned(),
+    ];
+    if n_handoffs > 0 {
+        let shown = n_handoffs.min(SHOWN_HANDOFF);
+        lines.push("  baton run show 1             who had the baton, and when".to_owned());
+        lines.push(format!("  baton handoff show {shown}         one handoff, with its package"));
+    }
+    if has_workspaces(project).await {
+        lines.push("  baton workspace list         where the agents worked".to_owned());
+    }
+    lines.push("  baton serve --no-runner      the page again".to_owned());
+    show::answer(&lines.join("\n"));
+}
+
+async fn has_workspaces(project: &Path) -> bool {
+    let opened = async {
+        let project = Project::find(Some(project))?;
+        let (dir, data) = (project.dir.again()?, project.data_dir()?);
+        let workspaces = Workspaces::open(dir, &data, &project.file.runner, &environment()).await?;
+        Ok::<_, Failure>(!workspaces.all()?.is_empty())
+    };
+    opened.await.unwrap_or(false)
 }

@@ -21,21 +21,26 @@ use baton_files::Dir;
 use self::checkout::Checkout;
 use self::follow::WorkFollower;
 use super::demo::audience::Audience;
-use super::demo::programs::BatonProcess;
+use super::demo::programs::{BatonProcess, ChildPlace};
 use super::demo::viewer::Viewer;
 use super::stop::stop_signal;
-use crate::api::{Api, DataHolder, RemoteServer, holder};
+use crate::api::{Api, RemoteServer, server_of};
 use crate::args::{Cli, DoArgs};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::session::principal;
-use crate::show;
+use crate::show::{self, OutputFormat};
 
 /// How the keys of the stories begin that this command makes.
 const KEY_PREFIX: &str = "do-";
 const MOST_KEY_CHARS: usize = 48;
 
 pub(crate) async fn run(cli: &Cli, args: &DoArgs) -> Result<(), Failure> {
+    if cli.format() == OutputFormat::Json {
+        let message = "`baton do` says what happens in lines for people, and prints no JSON: leave `--json` out, and \
+                       read `baton run show RUN --json` and `baton watch --json` beside it";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let stop = stop_signal();
     tokio::pin!(stop);
     if let Some(budget) = &args.budget {
@@ -60,6 +65,12 @@ pub(crate) async fn run(cli: &Cli, args: &DoArgs) -> Result<(), Failure> {
         place.has_begun = was_begun;
     };
     let Some(done) = done else {
+        if place.server.is_none() {
+            return Err(Failure::Interrupted(format!(
+                "the agents go on at the server at {}; `baton do --continue` follows the run again",
+                place.url
+            )));
+        }
         show::note("\nstopping: what the agents have begun is kept");
         place.close().await;
         return Err(Failure::Interrupted(
@@ -93,6 +104,8 @@ async fn begin(
     checkout: &Checkout,
     viewer: &Viewer,
 ) -> Result<RunDocument, Failure> {
+    // What a terminal would take for a colour is no part of it.
+    let idea = anstream::adapter::strip_str(idea).to_string();
     let idea = idea.trim();
     if idea.is_empty() {
         return Err(Failure::Usage("say what is to be done: `baton do \"...\"`".to_owned()));
@@ -190,27 +203,25 @@ impl WorkPlace {
 
     async fn try_open(project: &Path, cli: &Cli) -> Result<Self, Failure> {
         let found = Project::find(Some(project))?;
-        let data = found.data_dir()?;
-        let (server, url) = match holder(&data).await? {
-            DataHolder::Server(server) => {
-                let url = server.url.to_string();
-                if !has_runner(&data).await? {
-                    return Err(Failure::Conflict(format!(
-                        "the server at {url} has this project's data and starts no agents, so the work would wait for ever; \
-                         start `baton runner` beside it, or stop the server"
-                    )));
-                }
-                show::note(&format!(
-                    "the server at {url} has this project's data, and its agents do the work"
-                ));
-                (None, url)
-            }
-            DataHolder::Us(lock) => {
-                drop(lock);
+        let found = found.with_database(cli.database_url.as_ref())?;
+        let there = match server_of(&found).await? {
+            Some(server) => server_with_agents(&found, server).await?,
+            None => None,
+        };
+        let (server, url) = match there {
+            Some(url) => (None, url),
+            None => {
                 let args = ["serve", "--listen", "127.0.0.1:0"];
-                let (server, url) =
-                    BatonProcess::start((project, None), &args, "listening on ").await?;
-                (Some(server), url)
+                let database = found.database.as_ref().map(|it| &it.url);
+                let place = ChildPlace { project, state: None, database };
+                match BatonProcess::start(place, &args, "listening on ").await {
+                    Ok((server, url)) => (Some(server), url),
+                    // Another command was first: its server is found at the next look.
+                    Err(failure) => match server_of(&found).await? {
+                        Some(server) => return Err(Failure::Busy { by: server.url.to_string() }),
+                        None => return Err(failure),
+                    },
+                }
             }
         };
         let api = Api::at(RemoteServer::started(&url)?, principal(cli)?);
@@ -230,6 +241,28 @@ impl WorkPlace {
             server.stop().await;
         }
     }
+}
+
+/// The address of a server whose agents do the work. Beside the others of a database there may be one
+/// of our own; the data in a folder has one server.
+async fn server_with_agents(
+    project: &Project,
+    server: RemoteServer,
+) -> Result<Option<String>, Failure> {
+    let url = server.url.to_string();
+    if has_runner(&project.data_dir()?).await? {
+        show::note(&format!(
+            "the server at {url} has this project's data, and its agents do the work"
+        ));
+        return Ok(Some(url));
+    }
+    if project.database.is_some() {
+        return Ok(None);
+    }
+    Err(Failure::Conflict(format!(
+        "the server at {url} has this project's data and starts no agents, so the work would wait for ever; \
+         start `baton runner` beside it, or stop the server"
+    )))
 }
 
 /// A server that has just started takes a moment until its runner is there.

@@ -1,5 +1,6 @@
 //! `baton doctor`: the problems of this project, and what to type about them.
 
+mod database;
 mod left_over;
 
 use std::ffi::OsStr;
@@ -8,7 +9,7 @@ use baton_api::{ArchiveDocument, HandoffSummary, InboxItemDocument, Page, RunDoc
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_files::Dir;
-use baton_store::{Order, RunFilter, Store as _, StoreError, WriteFault};
+use baton_store::{Order, RunFilter, StoreError, WriteFault};
 use baton_store_sqlite::fault_of_folder;
 use uuid::Uuid;
 
@@ -19,7 +20,7 @@ use crate::data::{Data, SETTLE_MARK};
 use crate::failure::Failure;
 use crate::project::{FileRole, PROJECT_FILE, Project, WorkflowUse};
 use crate::runners::untrusted;
-use crate::session::{Session, cannot_tell, principal};
+use crate::session::{Session, StoreBackend, cannot_tell, principal};
 use crate::show::{self, OutputFormat};
 
 /// One check.
@@ -30,6 +31,8 @@ struct HealthCheck {
 
 enum Health {
     Well,
+    /// A file of an agent or a workflow: of many, a person reads how many there are.
+    WellFile,
     /// The operator should act; nothing is broken.
     Waits {
         advice: String,
@@ -66,7 +69,7 @@ fn look_at_files(project: &Project, findings: &mut Vec<HealthCheck>) {
     let catalog = files.catalog(&project.file);
     for (_, file) in &files.agents {
         let what = format!("the agent {}", file.agent.id);
-        findings.push(HealthCheck { what, state: Health::Well });
+        findings.push(HealthCheck { what, state: Health::WellFile });
     }
     for bad in &files.left_out {
         let role = match bad.role {
@@ -79,7 +82,7 @@ fn look_at_files(project: &Project, findings: &mut Vec<HealthCheck>) {
     for (name, used, result) in files.checked_workflows(&catalog) {
         let what = format!("the workflow {name}");
         let state = match (result, used) {
-            (Ok(()), _) => Health::Well,
+            (Ok(()), _) => Health::WellFile,
             (Err(failure), WorkflowUse::BuiltInDefault | WorkflowUse::BuiltIn) => Health::Waits {
                 advice: format!(
                     "it is built in, and an agent of yours does not fit it: rename the agent, or \
@@ -125,8 +128,11 @@ async fn look_at_data(
     project: Project,
     findings: &mut Vec<HealthCheck>,
 ) -> Result<(), Failure> {
+    if let Some(database) = project.database.clone() {
+        return database::look(cli, project, &database, findings).await;
+    }
     let folder = project.data_dir();
-    let place = project.data().display().to_string();
+    let place = project.place();
     let server = match &folder {
         Ok(folder) => server_of(folder).await,
         // What prevents opening the folder is reported with the data.
@@ -154,24 +160,7 @@ async fn look_at_data(
     match &data {
         Data::Beside { .. } => findings.extend(server),
         Data::Ours(session) => {
-            let ahead = archive::ahead_of(&session.project, session.store.as_ref()).await?;
-            if let Some(lost) = session.store.mark_state().loss() {
-                let what = cannot_tell(lost);
-                let state = match ahead.first() {
-                    Some(first) => {
-                        Health::Ill { problem: first.clone(), advice: SETTLE_MARK.to_owned() }
-                    }
-                    None => Health::Waits { advice: SETTLE_MARK.to_owned() },
-                };
-                findings.push(HealthCheck { what, state });
-            }
-            for what in ahead {
-                let advice =
-                    "`baton recover` brings it back; after the restore of an older backup \
-                              it is what came later"
-                        .to_owned();
-                findings.push(HealthCheck { what, state: Health::Waits { advice } });
-            }
+            look_at_mark(session, findings).await?;
             let fault = session.engine.write_fault();
             let folder_fault = folder.as_ref().ok().and_then(fault_of_folder);
             if let Some(fault) = fault.or(folder_fault) {
@@ -181,10 +170,50 @@ async fn look_at_data(
             }
         }
     }
+    look_inside(cli, data, &place, findings).await
+}
+
+/// What the mark of the file and the archive know, and the file does not.
+async fn look_at_mark(session: &Session, findings: &mut Vec<HealthCheck>) -> Result<(), Failure> {
+    let ahead = archive::ahead_of(&session.project, session.store.as_ref()).await?;
+    let lost = match &session.backend {
+        StoreBackend::Folder(it) => it.store.mark_state().loss(),
+        StoreBackend::Database(_) => None,
+    };
+    if let Some(lost) = lost {
+        let what = cannot_tell(lost);
+        let state = match ahead.first() {
+            Some(first) => Health::Ill { problem: first.clone(), advice: SETTLE_MARK.to_owned() },
+            None => Health::Waits { advice: SETTLE_MARK.to_owned() },
+        };
+        findings.push(HealthCheck { what, state });
+    }
+    let advice = match &session.backend {
+        StoreBackend::Folder(_) => {
+            "`baton recover` brings it back; after the restore of an older backup it is what came \
+             later"
+        }
+        StoreBackend::Database(_) => {
+            "the database was set back to an older state: look for what came later in its backups"
+        }
+    };
+    for what in ahead {
+        findings.push(HealthCheck { what, state: Health::Waits { advice: advice.to_owned() } });
+    }
+    Ok(())
+}
+
+/// Every chain, the archive, and what waits.
+async fn look_inside(
+    cli: &Cli,
+    data: Data,
+    place: &str,
+    findings: &mut Vec<HealthCheck>,
+) -> Result<(), Failure> {
     let verified = data.verify().await;
     let api = Api::over_data(data, principal(cli)?, cli.format());
     let looked = match verified {
-        Ok(verified) => look_at_runs(&api, &verified, &place, findings).await,
+        Ok(verified) => look_at_runs(&api, &verified, place, findings).await,
         Err(failure) => {
             let advice = "mend that first, then type `baton doctor` again".to_owned();
             findings.push(finding(format!("the data in {place}"), Err(failure), || advice));
@@ -231,6 +260,9 @@ fn advice_on(fault: Option<WriteFault>) -> String {
         Some(WriteFault::ReadOnly) => {
             "make the folder writable for you, then type `baton doctor` again".to_owned()
         }
+        Some(WriteFault::DatabaseReadOnly) => {
+            "make the database writable, then type `baton doctor` again".to_owned()
+        }
         Some(WriteFault::Unmarked { .. }) => {
             "make `baton.mark` writable for you, then type `baton doctor` again".to_owned()
         }
@@ -252,8 +284,12 @@ async fn look_at_runs(
         [] => Ok(()),
         problems => Err(Failure::Broken { what: problems.join("; ") }),
     };
+    let is_database = api.project().is_some_and(|it| it.database.is_some());
     let advice = || match api.server() {
         Some(_) => "stop the server, then type `baton recover`, which saves all that is whole",
+        None if is_database => {
+            "stop the nodes, and restore the last backup that `baton verify` finds sound"
+        }
         None => "type `baton recover`, which saves all that is whole",
     };
     findings.push(finding(what, sound, || advice().to_owned()));
@@ -375,7 +411,7 @@ fn tell(format: OutputFormat, findings: &[HealthCheck]) {
         let pasted = |text: &str| Node::text(show::pasted(text));
         let nodes = findings.iter().map(|it| {
             let (state, problem, advice) = match &it.state {
-                Health::Well => ("well", Node::Null, Node::Null),
+                Health::Well | Health::WellFile => ("well", Node::Null, Node::Null),
                 Health::Waits { advice } => ("waits", Node::Null, pasted(advice)),
                 Health::Ill { problem, advice } => ("ill", pasted(problem), pasted(advice)),
             };
@@ -389,9 +425,15 @@ fn tell(format: OutputFormat, findings: &[HealthCheck]) {
         show::answer_json(&Node::List(nodes.collect()));
         return;
     }
+    let n_files = findings.iter().filter(|it| matches!(it.state, Health::WellFile)).count() as u64;
+    if n_files > 0 {
+        let files = show::counted_as(n_files, "agent or workflow", "agents and workflows");
+        show::answer(&format!("{} {files}", show::good("✔")));
+    }
     for HealthCheck { what, state } in findings {
         let what = show::visible(what);
         show::answer(&match state {
+            Health::WellFile => continue,
             Health::Well => format!("{} {what}", show::good("✔")),
             Health::Waits { advice } => {
                 format!("{} {what}: {}", show::warn("•"), show::pasted(advice))
@@ -401,5 +443,27 @@ fn tell(format: OutputFormat, findings: &[HealthCheck]) {
                 format!("{} {what}: {}\n    {advice}", show::warn("✘"), show::visible(&problem))
             }
         });
+    }
+    show::answer(&verdict(findings));
+}
+
+/// The last line: what is well is only counted.
+fn verdict(findings: &[HealthCheck]) -> String {
+    let n_of = |is: fn(&Health) -> bool| findings.iter().filter(|it| is(&it.state)).count() as u64;
+    let n_well = n_of(|it| matches!(it, Health::Well | Health::WellFile));
+    let n_waiting = n_of(|it| matches!(it, Health::Waits { .. }));
+    let n_ill = n_of(|it| matches!(it, Health::Ill { .. }));
+    let looked = show::counted(findings.len() as u64, "check");
+    match (n_ill, n_waiting) {
+        (0, 0) => format!("{} all is well: {looked}", show::good("✔")),
+        (0, n) => {
+            let waits = show::counted_as(n, "thing waits", "things wait");
+            format!(
+                "{} nothing is wrong; {waits} for you; {looked}, {n_well} well",
+                show::warn("•")
+            )
+        }
+        // How many are wrong is the error of the command.
+        (_, _) => format!("{looked}, {n_well} well"),
     }
 }

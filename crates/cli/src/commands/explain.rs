@@ -1,13 +1,21 @@
 //! `baton explain`: what an error code means, and what to do about it.
 
 use baton_api::{ERROR_PAGES, error_page};
+use baton_core::document::Node;
 use baton_wire::suggest::nearest;
 
 use crate::failure::Failure;
-use crate::show;
+use crate::show::{self, OutputFormat};
 
-pub(crate) fn run(code: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn run(code: Option<&str>, format: OutputFormat) -> Result<(), Failure> {
     let Some(code) = code else {
+        if format == OutputFormat::Json {
+            let items =
+                ERROR_PAGES.iter().map(|(code, _)| Node::map([("code", Node::text(*code))]));
+            let list = [("items", Node::List(items.collect())), ("next", Node::Null)];
+            show::answer_json(&Node::map(list));
+            return Ok(());
+        }
         for (code, _) in ERROR_PAGES {
             show::answer(code);
         }
@@ -17,7 +25,13 @@ pub(crate) fn run(code: Option<&str>) -> Result<(), Failure> {
     let code = code.trim_matches(['[', ']', '`']);
     match error_page(code) {
         Some(page) => {
-            show::answer(page.trim_end());
+            match format {
+                OutputFormat::Json => {
+                    let members = [("code", Node::text(code)), ("page", Node::text(page))];
+                    show::answer_json(&Node::map(members));
+                }
+                OutputFormat::Table => show::answer(page.trim_end()),
+            }
             Ok(())
         }
         None => {

@@ -1,5 +1,6 @@
 //! `baton handoff`: all commands on one handoff.
 
+mod files;
 mod parts;
 mod template;
 
@@ -21,6 +22,10 @@ pub(crate) async fn run(api: &Api, verb: &HandoffCommand) -> Result<(), Failure>
         HandoffCommand::Create(args) => create(api, args).await,
         HandoffCommand::List(args) => list(api, args).await,
         HandoffCommand::Show(which) => show_one(api, which).await,
+        HandoffCommand::Files(which) => files::list(api, which).await,
+        HandoffCommand::File { which, name, output } => {
+            files::fetch(api, which, name, output.as_deref()).await
+        }
         HandoffCommand::Template(args) => template::run(api, args).await,
         HandoffCommand::Accept { which, taken } => accept(api, which, taken).await,
         HandoffCommand::Heartbeat { which, fence } => heartbeat(api, which, *fence).await,

@@ -109,6 +109,9 @@ fn asked(item: &InboxItemDocument) -> Vec<String> {
     lines.extend(item.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
     lines.extend(item.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));
     lines.extend(item.checks.iter().map(|it| checked(item, it)));
+    let claims = item.evidence.iter().filter(|it| it.is_claim && !item.checks.contains(&it.check));
+    lines.extend(claims.map(|it| checked(item, &it.check)));
+    lines.extend(show::unverified(&item.unverified).map(|it| format!("  {it}")));
     for sender in &item.sender {
         lines.extend(said(item, sender));
     }
@@ -123,7 +126,13 @@ fn checked(item: &InboxItemDocument, check: &str) -> String {
     let detail = evidence.detail.as_deref();
     let detail = detail.map(|it| format!(": {}", show::shortened(it, MOST_DETAIL)));
     let detail = detail.unwrap_or_default();
+    let by = evidence.by.as_ref().map(|it| format!(", by {}", show::visible(it)));
+    let detail = by.unwrap_or_default() + &detail;
     match evidence.verdict.as_str() {
+        verdict if evidence.is_claim => {
+            let claim = format!("{check} {verdict} is a claim{detail}");
+            format!("  {} {claim}; only a runner decides it", show::warn("•"))
+        }
         "passed" => format!("  {} {check} passed{detail}", show::good("✔")),
         verdict => format!("  {} {check} {verdict}{detail}", show::warn("✘")),
     }

@@ -5,15 +5,18 @@ use std::path::Path;
 use baton_files::{Dir, FileMode};
 use baton_store::Store as _;
 use baton_store_sqlite::{OpenError, SqliteStore};
+use baton_wire::project_file::MOST_BYTES;
 
 use super::agent::detect::settings;
 use crate::api::lock;
 use crate::archive;
-use crate::args::Cli;
+use crate::args::{Cli, DATABASE_VARIABLE, url_in_environment};
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
-use crate::project::{FOLDER, PROJECT_FILE, Project};
+use crate::no_file::{FileTool, refuse_database};
+use crate::project::{DatabaseSource, FOLDER, PROJECT_FILE, Project, ProjectDatabase};
 use crate::runners::environment;
+use crate::session::{DatabaseStore, open_database};
 use crate::show;
 
 const TEMPLATE: &str = "\
@@ -52,16 +55,23 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
         return Err(Failure::Conflict(message));
     }
     let is_new = !has_text(&dir, &Path::new(FOLDER).join(PROJECT_FILE))?;
+    // Before anything is written: the address may be wrong.
+    let database = named_database(cli)?;
+    if let Some(database) = &database {
+        open_database(database).await?.close().await;
+    }
     lay_out(&dir)?;
     let proposed = if is_new { propose(&dir).await? } else { Vec::new() };
+    if let Some(database) = &database {
+        use_database(cli, &dir, database).await?;
+    }
     show::answer(&format!(
         "made {}\nevery run will also be written as files, to commit or to ignore: `state` and \
          `.project/07-audit/sessions`\n({FOLDER}/{PROJECT_FILE} says where, under `[archive]`)\n\nnext:\n  baton story add KEY --title \"...\"   add a piece of work\n  \
          baton run start                     hand it to the first agent\n  \
          baton status                        see who has the baton\n  \
          baton agent detect                  have it done by the coding agents that are installed\n\n\
-         in git: commit {}; `state/` and `.project/` tell of the runs, and Baton can write them anew: \
-         commit them to keep that history, or add them to .gitignore",
+         in git: commit `{}`. `state/` and `.project/` are generated: commit them for history, or ignore them",
         root.join(FOLDER).display(),
         FOLDER,
     ));
@@ -73,6 +83,37 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// The database that the new project is to use: there is no file yet that could name one.
+fn named_database(cli: &Cli) -> Result<Option<ProjectDatabase>, Failure> {
+    if let Some(typed) = &cli.database_url {
+        return ProjectDatabase::typed(typed).map(Some);
+    }
+    let url = url_in_environment()?;
+    Ok(url.map(|url| ProjectDatabase { url, from: DatabaseSource::Environment }))
+}
+
+/// Remembers the database, and writes its address into the project file where it was typed. A password
+/// has no business in a file that is committed.
+async fn use_database(cli: &Cli, root: &Dir, database: &ProjectDatabase) -> Result<(), Failure> {
+    let project = Project::of(cli)?;
+    DatabaseStore::open(&project, database).await?.store.close().await;
+    let url = &database.url;
+    show::answer(&format!("the data is in {url}"));
+    if url.has_password() || database.from != DatabaseSource::Flag {
+        show::note(&format!(
+            "{FOLDER}/{PROJECT_FILE} does not name it: set {DATABASE_VARIABLE} for every command"
+        ));
+        return Ok(());
+    }
+    let folder = root.subdir(FOLDER)?;
+    let text = folder.read_text(PROJECT_FILE, MOST_BYTES as u64)?;
+    // A JSON string is a TOML string too.
+    let address = serde_json::Value::from(url.with_password());
+    let named = format!("[project]\ndatabase_url = {address}\n");
+    let text = text.replacen("[project]\n", &named, 1);
+    Ok(folder.write_atomic(PROJECT_FILE, text.as_bytes(), FileMode::Shared)?)
 }
 
 /// Writes the settings for the coding agents that are installed, as a comment.
@@ -92,6 +133,7 @@ async fn propose(root: &Dir) -> Result<Vec<&'static str>, Failure> {
 /// Creates an empty database in a project that has lost its data.
 pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
     let project = Project::of(cli)?;
+    refuse_database(&project, FileTool::NewData)?;
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
     let store = SqliteStore::begin_anew(lock.dir()).map_err(|error| {

@@ -1,6 +1,8 @@
 //! `baton insights`: how handing off fares.
 
-use baton_api::{InsightCost, InsightFigures, InsightsDocument, RejectReasonDocument};
+use baton_api::{
+    EdgeInsights, InsightCost, InsightFigures, InsightsDocument, RejectReasonDocument,
+};
 
 use crate::api::{Api, Ask};
 use crate::args::{InsightsArgs, InsightsBy};
@@ -30,6 +32,16 @@ pub(crate) async fn run(api: &Api, args: &InsightsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// With its workflow, where another one has an edge between steps of the same names.
+fn edge_name(edge: &EdgeInsights, all: &[EdgeInsights]) -> String {
+    let name = format!("{} → {}", edge.from, edge.to);
+    let is_alike = |it: &&EdgeInsights| (&it.from, &it.to) == (&edge.from, &edge.to);
+    match all.iter().filter(is_alike).count() {
+        0 | 1 => name,
+        _ => format!("{name} ({})", edge.workflow),
+    }
+}
+
 /// The first column about quality; those before it are about speed.
 const FIRST_OF_QUALITY: usize = 7;
 
@@ -39,9 +51,8 @@ fn table(found: &InsightsDocument, by: InsightsBy, times: &TimeFormat) -> String
             ("AGENT", found.agents.iter().map(|it| cells(&it.agent, &it.figures)).collect())
         }
         InsightsBy::Edge => {
-            let name = |from: &str, to: &str| format!("{from} → {to}");
             let edges = found.edges.iter();
-            ("EDGE", edges.map(|it| cells(&name(&it.from, &it.to), &it.figures)).collect())
+            ("EDGE", edges.map(|it| cells(&edge_name(it, &found.edges), &it.figures)).collect())
         }
         InsightsBy::Workflow => {
             let workflows = found.workflows.iter();

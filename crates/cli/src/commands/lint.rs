@@ -97,13 +97,17 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
                 };
                 let report = lint::lint(&lint::LintSubject {
                     document: package.document,
-                    contract: edge.contract,
-                    facts: &Facts { parties: package.parties, ..facts },
+                    contract: edge.contract.as_deref(),
+                    facts: &Facts {
+                        parties: package.parties,
+                        outcome: lint::likely_outcome(package.document),
+                        ..facts
+                    },
                     settings: &settings,
                     file: Some(file),
                 });
                 let report = package.at_its_place(report);
-                let contract = edge.contract.map(|it| it.name.clone());
+                let contract = edge.contract.as_ref().map(|it| it.name.clone());
                 let min_score = args.min_score.or(edge.min_score).or(settings.min_score);
                 let places = args.sarif.then(|| Places::of(document.format, &document.text));
                 let (file, report) = (file.clone(), Ok(report));

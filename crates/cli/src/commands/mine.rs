@@ -1,11 +1,12 @@
 //! `baton take` and `baton done`: the handoff that is offered to an agent, and the one that it holds.
 
-use baton_api::{HandoffSummary, Page};
+use baton_api::{HandoffSummary, KeyedCommand, Page};
 use baton_core::names::{AgentId, StoryKey};
+use http::StatusCode;
 
 use super::handoff;
 use crate::api::{Api, Ask};
-use crate::args::{By, DoneArgs, TakeArgs, Which};
+use crate::args::{By, DoneArgs, TakeArgs, Which, WriteArgs};
 use crate::failure::Failure;
 use crate::show;
 
@@ -20,13 +21,60 @@ enum OwnState {
 }
 
 pub(crate) async fn take(api: &Api, args: &TakeArgs) -> Result<(), Failure> {
-    let which = which(api, args.story.as_deref(), &args.taken.by, OwnState::Offered).await?;
+    let named = args.story.as_deref();
+    let which = match of_key(api, named, &args.taken.write, KeyedCommand::Accept).await? {
+        Some(which) => which,
+        None => which(api, named, &args.taken.by, OwnState::Offered).await?,
+    };
     handoff::accept(api, &which, &args.taken).await
 }
 
 pub(crate) async fn done(api: &Api, args: &DoneArgs) -> Result<(), Failure> {
-    let which = which(api, args.story.as_deref(), &args.on.by, OwnState::Held).await?;
+    let named = args.story.as_deref();
+    let which = match of_key(api, named, &args.on.write, KeyedCommand::Complete).await? {
+        Some(which) => which,
+        None => which(api, named, &args.on.by, OwnState::Held).await?,
+    };
     handoff::complete(api, &which, &args.on).await
+}
+
+/// The handoff that the same command with this key was about: its state has changed since. Another name
+/// than the first time leads to another request, which the key does not stand for.
+async fn of_key(
+    api: &Api,
+    name: Option<&str>,
+    write: &WriteArgs,
+    command: KeyedCommand,
+) -> Result<Option<Which>, Failure> {
+    let Some(key) = &write.key else { return Ok(None) };
+    let ask = Ask::get(["idempotency-keys", key]).with("command", command.name());
+    let found: HandoffSummary = match api.get(&ask).await {
+        Ok(found) => found,
+        Err(Failure::Refused { problem, .. }) if problem.status == StatusCode::NOT_FOUND => {
+            return Ok(None);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let story = match name {
+        Some(name) => story_of(api, name).await?,
+        None => None,
+    };
+    let is_meant = match (name, story) {
+        (Some(_), Some(story)) => story == found.story,
+        // A name that is no story is that of a handoff, and sent as it is.
+        (Some(_), None) => return Ok(None),
+        (None, _) => true,
+    };
+    if !is_meant {
+        let what = format!(
+            "the key `{}` was used for {} of {}; use a new one",
+            show::visible(key),
+            found.label,
+            show::one_line(&found.story)
+        );
+        return Err(Failure::Conflict(what));
+    }
+    Ok(Some(Which { handoff: found.number.to_string(), run: None }))
 }
 
 /// The one handoff that is meant. A name that is no story is that of a handoff.

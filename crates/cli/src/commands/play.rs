@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use baton_api::{HandoffSummary, QuestionAnswer};
 use baton_core::names::AgentId;
 use baton_runner::{PlayContext, PlayEnd, PlayError, play};
-use baton_wire::script_file;
+use baton_wire::script_file::{self, Script};
 
-use crate::api::RemoteServer;
+use crate::api::{Api, Ask, RemoteServer};
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::named_file;
 use crate::runners::{OverNetwork, environment};
+use crate::session::principal;
+use crate::show;
 
 #[expect(clippy::disallowed_methods, reason = "a runner tells its agents in the environment")]
 fn variable(name: &str) -> Result<String, Failure> {
@@ -39,6 +42,10 @@ pub(crate) async fn run(cli: &Cli, file: &str) -> Result<(), Failure> {
         program,
     };
     let Some(server) = RemoteServer::named(cli)? else { return Err(Failure::NoServer) };
+    let api = Api::at(server.clone(), principal(cli)?);
+    if answer_question(&api, &script, &context).await? {
+        return Ok(());
+    }
     let transport = Arc::new(OverNetwork::Named(server));
     // What the runner has to say is in the prompt; the script knows it already.
     match play(&script, context, transport, &mut std::io::stdout()).await {
@@ -52,4 +59,23 @@ pub(crate) async fn run(cli: &Cli, file: &str) -> Result<(), Failure> {
         Err(error @ PlayError::Print(_)) => Err(Failure::io("print", std::io::Error::other(error))),
         Err(error) => Err(Failure::Conflict(error.to_string())),
     }
+}
+
+/// Answers the handoff where it is a question about work that the agent handed on, of which its turns know
+/// nothing.
+async fn answer_question(
+    api: &Api,
+    script: &Script,
+    context: &PlayContext,
+) -> Result<bool, Failure> {
+    let Some(answer) = script.answer(&context.agent) else { return Ok(false) };
+    let asked: HandoffSummary = api.get(&Ask::get(["handoffs", &context.handoff])).await?;
+    if asked.kind.name() != "question" {
+        return Ok(false);
+    }
+    let agent = Some(context.agent.to_string());
+    let body = QuestionAnswer { answer: answer.to_owned(), agent, fence: None };
+    api.send(&Ask::post(["handoffs", &context.handoff, "answer"], &body)).await?;
+    show::answer("I was asked about my work, and have answered");
+    Ok(true)
 }

@@ -19,6 +19,7 @@ use crate::archive;
 use crate::args::{Cli, Recover};
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
+use crate::no_file::{FileTool, refuse_database};
 use crate::project::Project;
 use crate::show::{self, OutputFormat};
 
@@ -32,6 +33,9 @@ const REPORT_JSON: &str = "report.json";
 
 pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let project = Project::of(cli)?;
+    if args.from.is_none() {
+        refuse_database(&project, FileTool::Recover)?;
+    }
     // Lock the data even for `--from`: a restore may be moving that folder.
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;

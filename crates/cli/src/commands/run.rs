@@ -21,6 +21,7 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
             story,
             new_story,
             again,
+            anyway,
             workflow,
             to,
             at,
@@ -29,12 +30,13 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
             budget,
             write,
         } => {
-            if let (Some(story), false, false) = (story, again, write.dry_run) {
-                ask_if_finished(api, story).await?;
+            if let (Some(story), false) = (story, again) {
+                ask_if_finished(api, story, write).await?;
             }
             let body = StartRequest {
                 story: story.clone(),
                 new_story: *new_story,
+                anyway: *anyway,
                 workflow: workflow.clone(),
                 to_agent: to.clone(),
                 package: None,
@@ -48,7 +50,9 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
         RunCommand::List { all } => list(api, *all).await,
         RunCommand::Show { run } => show_one(api, run).await,
         RunCommand::Log(args) => run_log::log(api, args).await,
-        RunCommand::Say { run, text, agent } => run_log::say(api, run, text, agent.as_ref()).await,
+        RunCommand::Say { run, text, agent, write } => {
+            run_log::say(api, run, text, agent.as_ref(), write).await
+        }
         RunCommand::Pause { run, reason, write } => {
             on(api, run, write, "pause", &Why { reason: reason.clone() }).await
         }
@@ -74,8 +78,9 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     }
 }
 
-/// A finished story is started once more only if that is meant: a person at a terminal is asked.
-async fn ask_if_finished(api: &Api, name: &str) -> Result<(), Failure> {
+/// A finished story is started once more only if that is meant: a person at a terminal is asked, unless
+/// nothing would be started anyway.
+async fn ask_if_finished(api: &Api, name: &str, write: &WriteArgs) -> Result<(), Failure> {
     let key = name.strip_prefix(StoryKey::STORY_PREFIX).unwrap_or(name);
     let story = match api.get::<StoryDocument>(&Ask::get(["stories", key])).await {
         Ok(story) => story,
@@ -87,7 +92,11 @@ async fn ask_if_finished(api: &Api, name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("the story `{}` is finished", show::one_line(&story.key));
-    match show::confirmed(&format!("{what}; start it once more?")) {
+    let confirmed = match write.dry_run {
+        true => None,
+        false => show::confirmed(&format!("{what}; start it once more?")),
+    };
+    match confirmed {
         Some(true) => Ok(()),
         Some(false) => Err(Failure::Conflict(format!("{what}; nothing was started"))),
         None => {
@@ -147,7 +156,7 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         n => fields.push(("offered again", format!("{n} times, by the orchestrator"))),
     }
     if let Some(usage) = &usage {
-        fields.push(("used", show::usage(&usage.total)));
+        fields.push(("used", show::usage_total(usage)));
         fields.extend(usage.budget.map(|it| ("budget", show::budget(&it))));
     }
     let mut page = show::fields(fields);

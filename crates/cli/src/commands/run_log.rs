@@ -5,7 +5,7 @@ use baton_api::{ConversationDocument, NewMessage, RunDocument};
 use super::stop::stop_signal;
 use super::watch::{position, reconnect};
 use crate::api::{Api, Ask, Events};
-use crate::args::{Cli, RunLog};
+use crate::args::{Cli, RunLog, WriteArgs};
 use crate::failure::Failure;
 use crate::payload;
 use crate::show::{self, OutputFormat, TimeFormat};
@@ -121,12 +121,14 @@ pub(crate) async fn say(
     run: &str,
     text: &String,
     agent: Option<&String>,
+    write: &WriteArgs,
 ) -> Result<(), Failure> {
     let text = payload::words(Some(text))?.unwrap_or_default();
     let body = NewMessage { text, agent: agent.cloned() };
-    let reply = api.send(&Ask::post(["runs", run, "messages"], &body)).await?;
+    let reply = api.send(&Ask::post(["runs", run, "messages"], &body).writing(write)).await?;
     match api.format {
         OutputFormat::Json => show::answer_document(&reply.body),
+        OutputFormat::Table if write.dry_run => show::note("would be said"),
         OutputFormat::Table => show::note("said"),
     }
     Ok(())

@@ -7,12 +7,15 @@ use baton_runner::{Runner, RunnerMode, RunnerStatus, status};
 use serde_json::json;
 
 use super::stop::{input_ends, stop_signal};
-use crate::api::{DataHolder, RemoteServer, holder};
+use crate::api::{RemoteServer, server_of};
 use crate::args::{Cli, RunnerArgs, RunnerCommand};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
-use crate::runners::{NO_EXECUTOR, OverNetwork, ProjectTrust, credential, options, tell_untrusted};
+use crate::runners::{
+    NO_EXECUTOR, OverNetwork, ProjectTrust, credential, is_idle, options, tell_untrusted,
+};
+use crate::server_list::ServerList;
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
@@ -25,7 +28,7 @@ pub(crate) async fn run(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
 async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
     log::start()?;
     let project = Project::of(cli)?;
-    if project.file.runner.is_idle() && project.file.checks.is_empty() {
+    if is_idle(&project.file, &project.load().catalog(&project.file)) {
         return Err(Failure::NotFound(NO_EXECUTOR.to_owned()));
     }
     let trust = ProjectTrust::of(&project)?;
@@ -34,22 +37,30 @@ async fn work(cli: &Cli, args: &RunnerArgs) -> Result<(), Failure> {
         return Err(Failure::Untrusted("nothing is started before it is trusted".to_owned()));
     }
     let data = project.data_dir()?;
-    let (transport, url) = match RemoteServer::named(cli)? {
-        Some(server) => {
-            let url = server.url.to_string();
-            (OverNetwork::Named(server), url)
+    let named = ServerList::new(RemoteServer::all_named(cli)?);
+    // A server that is named is not asked before there is a credential for it.
+    let typed = args.token.as_ref();
+    let given = named.as_ref().map(|_| credential(&data, typed)).transpose()?;
+    let (transport, url) = match named {
+        Some(servers) => {
+            servers.find().await?;
+            let url = servers.url();
+            (OverNetwork::List(servers), url)
         }
-        None => match holder(&data).await? {
-            DataHolder::Us(_) => return Err(Failure::NoServer),
-            DataHolder::Server(server) => {
-                (OverNetwork::Holder(data.again()?), server.url.to_string())
-            }
-        },
+        None => {
+            let server = server_of(&project).await?.ok_or(Failure::NoServer)?;
+            let url = server.url.to_string();
+            (OverNetwork::of(&project, server)?, url)
+        }
     };
     let agents = args.agents.iter().map(|it| AgentId::parse(it)).collect::<Result<Vec<_>, _>>()?;
     let agents = (!agents.is_empty()).then_some(agents);
-    let credential = credential(&data)?;
-    let options = options(&project, data, url.clone(), credential, agents)?;
+    let credential = match given {
+        Some(credential) => credential,
+        None => credential(&data, typed)?,
+    };
+    let which = (agents, args.capabilities.clone());
+    let options = options(&project, data, url.clone(), credential, which)?;
     let runner = Runner::open(options, Arc::new(transport)).await?;
     show::note(&format!("running agents for {url}"));
     let mode = if args.once { RunnerMode::Once } else { RunnerMode::Forever };
@@ -100,7 +111,9 @@ fn show_status(project: &Project, status: &RunnerStatus, trust: &ProjectTrust) {
             "a runner is there (process {pid}), and starts nothing: what it would start is not trusted; `baton trust`"
         )),
         Some(pid) => show::answer(&format!("a runner is at work (process {pid})")),
-        None if settings.is_idle() && project.file.checks.is_empty() => show::answer(NO_EXECUTOR),
+        None if is_idle(&project.file, &project.load().catalog(&project.file)) => {
+            show::answer(NO_EXECUTOR);
+        }
         None if !trust.is_given() => {
             show::answer("no runner: what it would start is not trusted; `baton trust`");
         }

@@ -106,7 +106,11 @@ async fn tell(api: &Api, reply: &ApiReply) -> Result<(), Failure> {
 
 async fn import(api: &Api, file: &str) -> Result<(), Failure> {
     let text = payload::file(file)?;
-    let stories = dependencies_first(parsed(Path::new(file), story_file::parse(&text))?);
+    let path = Path::new(file);
+    let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+    let read = if is_json { story_file::parse_json(&text) } else { story_file::parse(&text) };
+    let stories = dependencies_first(parsed(path, read)?);
+    show_warnings(&story_file::split_numbers(&stories));
     let n_all = stories.len();
     let mut n_new = 0;
     for story in stories {

@@ -18,6 +18,7 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
             ("runs", Node::count(verified.n_runs)),
             ("events", Node::count(verified.n_events)),
             ("lostTexts", Node::count(verified.n_lost_texts)),
+            ("lostNumbers", Node::count(verified.n_lost_numbers)),
             ("problems", Node::List(Vec::new())),
         ])),
         OutputFormat::Table => {
@@ -28,7 +29,13 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
             ));
             if verified.n_lost_texts > 0 {
                 let texts = show::counted(verified.n_lost_texts, "text");
-                show::answer(&format!("{texts} lost when the data was recovered"));
+                show::answer(&format!("{texts} recorded as lost in a recovery"));
+            }
+            if verified.n_lost_numbers > 0 {
+                let numbers = show::counted(verified.n_lost_numbers, "number");
+                show::answer(&format!(
+                    "{numbers} of runs, handoffs or events recorded as lost in a recovery or a move"
+                ));
             }
         }
     }

@@ -52,15 +52,25 @@ pub(crate) async fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), F
         }
         args::WorkflowCommand::Check { name } => check(cli, &project, name),
         args::WorkflowCommand::Graph { name, text: false } => {
-            show::answer(&show::mermaid(&named(&project, name)?));
+            let workflow = named(&project, name)?;
+            show_drawing(cli.format(), &workflow, show::mermaid(&workflow));
             Ok(())
         }
         args::WorkflowCommand::Graph { name, text: true } => {
-            show::answer(&show::picture(&named(&project, name)?));
+            let workflow = named(&project, name)?;
+            show_drawing(cli.format(), &workflow, show::picture(&workflow));
             Ok(())
         }
         args::WorkflowCommand::Docs { name } => {
-            show::answer(&docs::page(&named(&project, name)?));
+            let workflow = named(&project, name)?;
+            let page = docs::page(&workflow);
+            match cli.format() {
+                OutputFormat::Json => {
+                    let name = ("workflow", Node::text(workflow.name.as_str()));
+                    show::answer_json(&Node::map([name, ("page", Node::text(page))]));
+                }
+                OutputFormat::Table => show::answer(&page),
+            }
             Ok(())
         }
         args::WorkflowCommand::New(asked) => make(&project, asked),
@@ -71,6 +81,18 @@ pub(crate) async fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), F
             over_api(cli, async |api| diff::run(api, run).await).await
         }
         args::WorkflowCommand::Eject { name } => eject(&project, name),
+    }
+}
+
+/// A graph as it is drawn; for programs with the members that `baton workflow check` has of it too.
+fn show_drawing(format: OutputFormat, workflow: &Workflow, drawn: String) {
+    match format {
+        OutputFormat::Json => {
+            let name = ("workflow", Node::text(workflow.name.as_str()));
+            let members = [name, ("drawing", Node::text(drawn))].into_iter();
+            show::answer_json(&Node::map(members.chain(show::graph_json(workflow))));
+        }
+        OutputFormat::Table => show::answer(&drawn),
     }
 }
 
@@ -141,6 +163,9 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
         for problem in problems {
             show::note(&format!("{}: {problem}", show::visible(&file)));
         }
+    }
+    for note in files.outcomes_without_edge(&workflow) {
+        show::note(&note);
     }
     for step in workflow.steps_without_a_no() {
         show::note(&format!(

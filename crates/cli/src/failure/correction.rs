@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use baton_core::document::Node;
 use baton_core::skeleton;
+use baton_wire::{formats, json};
 
+use super::Failure;
 use crate::show;
 
 /// More do not fit on a screen.
@@ -12,11 +14,32 @@ const MOST_PARTS: usize = 30;
 /// Enough to recognize a text by.
 const MOST_SHOWN: usize = 300;
 
+/// A longer skeleton would push the problems off the screen.
+const MOST_SKELETON_LINES: usize = 20;
+const MOST_SKELETON_BYTES: usize = 1500;
+
+impl Failure {
+    /// What would pass, where a package was refused: the whole of it, or of a long one the parts that
+    /// change.
+    pub(super) fn correction(&self) -> Option<String> {
+        let Failure::Refused { problem, format, .. } = self else { return None };
+        let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
+        let whole = formats::encode(&skeleton, *format).trim_end().to_owned();
+        if whole.lines().count() <= MOST_SKELETON_LINES && whole.len() <= MOST_SKELETON_BYTES {
+            return Some(format!("what would pass, once the marks are filled in:\n{whole}"));
+        }
+        let paths = problem.problems.iter().map(|it| it.path.as_str());
+        let parts = changed_parts(&skeleton, paths);
+        Some(format!(
+            "what has to change; the rest can stay as it is:\n{}\n\n`--json` has the whole package \
+             with these marks, and `baton handoff template HANDOFF` an empty one",
+            parts.join("\n")
+        ))
+    }
+}
+
 /// A line for each mark with its path, and for each text that was corrected without one.
-pub(super) fn changed_parts<'a>(
-    skeleton: &Node,
-    problems: impl Iterator<Item = &'a str>,
-) -> Vec<String> {
+fn changed_parts<'a>(skeleton: &Node, problems: impl Iterator<Item = &'a str>) -> Vec<String> {
     let marks = skeleton::marks(skeleton);
     let mut parts: Vec<String> = marks.iter().map(|(path, mark)| line(path, mark)).collect();
     let marked: BTreeSet<&str> = marks.iter().map(|(path, _)| path.as_str()).collect();

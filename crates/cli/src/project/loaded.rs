@@ -10,9 +10,10 @@ use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_engine::{Catalog, Entry, LeftOutFile};
 use baton_files::Dir;
+use baton_store_postgres::PushedFile;
 use baton_wire::agent_file::{self, AgentFile};
 use baton_wire::project_file::ProjectFile;
-use baton_wire::workflow_file::agents::KnownAgents;
+use baton_wire::workflow_file::agents::{self, KnownAgents};
 use baton_wire::{builtin, workflow_file};
 
 use super::parsed;
@@ -79,16 +80,27 @@ impl LoadedWorkflow {
 
 impl LoadedFiles {
     pub(super) fn of(dir: &Dir) -> Self {
+        Self::from_files(source::agents(dir), source::workflows(dir))
+    }
+
+    pub(super) fn of_pushed(files: &[PushedFile]) -> Self {
+        Self::from_files(source::pushed_agents(files), source::pushed_workflows(files))
+    }
+
+    fn from_files(
+        agent_files: Vec<(String, SourceFile)>,
+        workflow_files: Vec<(String, SourceFile)>,
+    ) -> Self {
         let mut left_out = Vec::new();
         let mut agents = Vec::new();
-        for (name, source) in source::agents(dir) {
+        for (name, source) in agent_files {
             match agent_in(&name, &source) {
                 Ok(file) => agents.push((source.origin, file)),
                 Err(failure) => left_out.push(BadFile::new(FileRole::Agent, name, source, failure)),
             }
         }
         let mut workflows = Vec::new();
-        for (name, source) in source::workflows(dir) {
+        for (name, source) in workflow_files {
             match workflow_in(&name, &source) {
                 Ok(entry) => workflows.push(LoadedWorkflow { name, source, entry }),
                 Err(failure) => {
@@ -209,6 +221,12 @@ impl LoadedFiles {
         let known = KnownAgents { agents: &self.agents, unread: &unread };
         let checked = workflow_file::parse_for(name, source.text()?, &known, &self.checks);
         parsed(Path::new(&source.origin), checked)
+    }
+
+    /// Work that agents say they produce and a workflow has no edge for, a sentence each.
+    pub(crate) fn outcomes_without_edge(&self, workflow: &Workflow) -> Vec<String> {
+        let known = KnownAgents { agents: &self.agents, unread: &[] };
+        agents::outcomes_without_edge(workflow, &known)
     }
 
     /// Fails with the problems of an agent's file, where it has any.

@@ -63,6 +63,14 @@ impl WatchedFiles {
     }
 }
 
+impl WatchedFiles {
+    /// The catalog of the files as they were last read.
+    pub(super) fn catalog(&self) -> Catalog {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.files.catalog(&seen.project)
+    }
+}
+
 fn rest() {
     // Nothing is ever sent.
     let (_sender, quiet) = mpsc::channel::<()>();

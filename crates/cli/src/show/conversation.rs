@@ -28,13 +28,13 @@ pub(crate) fn conversation_item(it: &ConversationItemDocument, times: &TimeForma
         [] => {}
         [one] => text += &format!("\n  {}", dim(&one_line(one))),
         [first, .., last] => {
-            let told = format!(
+            let line = format!(
                 "{} uses of tools: {} ... {}",
                 it.tools.len(),
                 one_line(first),
                 one_line(last)
             );
-            text += &format!("\n  {}", dim(&told));
+            text += &format!("\n  {}", dim(&line));
         }
     }
     if !it.damaged.is_empty() {

@@ -104,6 +104,7 @@ mod tests {
             by,
             is_implicit: false,
             acknowledgement: None,
+            holder: None,
         });
         assert_eq!(plain(&accepted), "reviewer accepts HO-002");
         let package = None;

@@ -5,12 +5,13 @@ use baton_api::{
     OpenGate, Question,
 };
 use baton_core::names::AgentId;
-use baton_core::run::Kind;
+use baton_core::run::{Kind, without_failure};
 use baton_engine::LOST_TEXT;
 use jiff::Timestamp;
 
 use super::{
-    TimeFormat, ago, block, counted, dim, fields, good, list, pretty, shortened, visible, warn,
+    TimeFormat, ago, block, cell, counted, dim, fields, good, list_cutting, pretty, shortened,
+    visible, warn,
 };
 
 /// The label of the first handoff of a run, which starts it.
@@ -28,11 +29,12 @@ pub(crate) fn handoffs_table(rows: &[HandoffSummary], now: Timestamp) -> String 
             between(row, rows),
             state_word(row),
             ago(row.ended_at.or(row.accepted_at).unwrap_or(row.created_at), now),
-            shortened(last_words(row), 60),
+            cell(last_words(row), 60),
         ]
     };
     let headings = ["#", "STORY", "LABEL", "HANDOFF", "STATE", "SINCE", "REASON"];
-    list(&headings, rows.iter().map(cells).collect())
+    // The reason is in `baton handoff show` too.
+    list_cutting(&headings, rows.iter().map(cells).collect(), &[6])
 }
 
 /// The two sides. Where the orchestrator asks a person, the agent that is blocked is named too, if
@@ -70,13 +72,13 @@ pub(crate) fn handoff_page(detail: &HandoffDetail) -> String {
         ("to", party(&row.to_agent, &detail.beside.to_name, row.to_step.as_deref())),
         ("kind", row.kind.name().to_owned()),
         ("state", state_word(row)),
-        ("reason", visible(row.reason.as_deref().unwrap_or(LOST_TEXT))),
+        ("reason", visible(row.reason.as_deref().map_or(LOST_TEXT, without_failure))),
     ];
     if let Some(outcome) = row.outcome {
         rows.push(("outcome", outcome.name().to_owned()));
     }
     if let Some(reason) = &row.ended_reason {
-        rows.push(("ended because", visible(reason)));
+        rows.push(("ended because", visible(without_failure(reason))));
     }
     if let Some(acknowledgement) = &row.acknowledgement {
         rows.push(("understood as", visible(acknowledgement)));
@@ -113,20 +115,46 @@ fn beside(beside: &HandoffExtras) -> Vec<String> {
         words.push(format!("held with fence {fence}; a heartbeat is due at least every {every}"));
     }
     if !beside.evidence.is_empty() {
-        let checked = |it: &EvidenceDocument| match &it.detail {
-            Some(detail) => format!("{} {} ({})", it.check, it.verdict, shortened(detail, 200)),
-            None => format!("{} {}", it.check, it.verdict),
+        let posted = |is_claim: bool| {
+            let posted = beside.evidence.iter().filter(move |it| !it.is_observed);
+            posted.filter(move |it| it.is_claim == is_claim).map(posted_words).collect()
         };
-        let said = beside.evidence.iter().filter(|it| !it.is_observed);
-        let said: Vec<String> = said.map(checked).collect();
-        if !said.is_empty() {
-            words.push(format!("checked: {}", said.join(", ")));
+        let (claimed, recorded): (Vec<String>, Vec<String>) = (posted(true), posted(false));
+        if !recorded.is_empty() {
+            words.push(format!("recorded: {}", recorded.join(", ")));
+        }
+        if !claimed.is_empty() {
+            let claimed = claimed.join(", ");
+            words.push(warn(&format!("claimed, and only a runner decides it: {claimed}")));
         }
         words.extend(beside.evidence.iter().filter(|it| it.is_observed).map(observed));
     }
+    words.extend(unverified(&beside.unverified));
     words.extend(beside.questions.iter().map(exchange));
     words.extend(beside.question.as_ref().map(asked));
     words
+}
+
+/// The claims of a package that no check of Baton's has confirmed.
+pub(crate) fn unverified(claims: &[String]) -> Option<String> {
+    const MOST: usize = 10;
+    if claims.is_empty() {
+        return None;
+    }
+    let mut shown: Vec<String> = claims.iter().take(MOST).map(|it| shortened(it, 80)).collect();
+    if claims.len() > MOST {
+        shown.push(format!("and {} more", claims.len() - MOST));
+    }
+    Some(warn(&format!("not verified: no check has confirmed {}", shown.join(", "))))
+}
+
+/// A posted result, with the caller who posted it.
+fn posted_words(it: &EvidenceDocument) -> String {
+    let by = it.by.as_ref().map_or_else(String::new, |by| format!(", by {}", visible(by)));
+    match &it.detail {
+        Some(detail) => format!("{} {} ({}){by}", it.check, it.verdict, shortened(detail, 200)),
+        None => format!("{} {}{by}", it.check, it.verdict),
+    }
 }
 
 /// What Baton's runner saw of a check.
@@ -206,17 +234,17 @@ fn last_words(row: &HandoffSummary) -> &str {
     let members = if is_question { &members[1..] } else { &members[..] };
     let texts = members.iter().map(|(name, text)| match text {
         None if row.damaged.iter().any(|it| it == name) => Some(DAMAGED),
-        text => text.as_deref(),
+        text => text.as_deref().map(without_failure),
     });
     texts.flatten().next().unwrap_or(LOST_TEXT)
 }
 
 fn state_word(row: &HandoffSummary) -> String {
-    let name = row.state.name();
+    let word = row.state.word(row.ended_reason.as_deref());
     match row.state.is_open() {
-        true if row.is_stale => warn(&format!("{name}, stale")),
-        true => name.to_owned(),
-        false => dim(name),
+        true if row.is_stale => warn(&format!("{word}, stale")),
+        true => word.to_owned(),
+        false => dim(word),
     }
 }
 

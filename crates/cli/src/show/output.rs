@@ -24,6 +24,16 @@ pub(crate) fn answer_text(text: &str) {
     print(text, VerbatimKind::Text);
 }
 
+/// Prints a file that others wrote: byte for byte into a pipe.
+pub(crate) fn answer_bytes(bytes: &[u8]) {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.is_terminal() {
+        drop(stdout);
+        return answer_lines(&String::from_utf8_lossy(bytes));
+    }
+    ended(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+}
+
 /// As [`answer_text`], with a line feed at the end where there is none.
 pub(crate) fn answer_lines(text: &str) {
     print(&ended_line(text), VerbatimKind::Text);

@@ -1,10 +1,12 @@
-//! Commands in messages, ready to paste: with the `--project` and `--data` that were typed this
-//! time.
+//! Commands in messages, ready to paste: with the `--project`, `--data` and `--database-url` that were
+//! typed this time.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
 use baton_core::shell::shell_word;
+
+use crate::args::{Cli, TypedDatabase};
 
 static TYPED: OnceLock<TypedPlace> = OnceLock::new();
 
@@ -15,9 +17,11 @@ struct TypedPlace {
 }
 
 /// Stores the typed options, for all messages that follow.
-pub(crate) fn remember_place(project: Option<&Path>, data: Option<&Path>) {
+pub(crate) fn remember_place(cli: &Cli) {
+    let database = cli.database_url.as_ref().map(TypedDatabase::pasted);
     // There is one command line per process.
-    let _ = TYPED.set(TypedPlace::of(project, data));
+    let _ =
+        TYPED.set(TypedPlace::of(cli.project.as_deref(), cli.data.as_deref(), database.as_deref()));
 }
 
 /// A message with the options added to every `` `baton ...` `` command in it.
@@ -26,8 +30,9 @@ pub(crate) fn pasted(text: &str) -> String {
 }
 
 impl TypedPlace {
-    fn of(project: Option<&Path>, data: Option<&Path>) -> Self {
-        let typed = [("--project", project), ("--data", data)];
+    fn of(project: Option<&Path>, data: Option<&Path>, database: Option<&str>) -> Self {
+        let typed =
+            [("--project", project), ("--data", data), ("--database-url", database.map(Path::new))];
         let option = |(name, path): (&'static str, Option<&Path>)| {
             Some((name, format!(" {name} {}", shell_word(&path?.to_string_lossy()))))
         };
@@ -62,8 +67,8 @@ mod tests {
     #[test]
     fn every_command_has_what_was_typed() {
         let none = TypedPlace::default();
-        let data = TypedPlace::of(None, Some(Path::new("/srv/my data")));
-        let both = TypedPlace::of(Some(Path::new("shop")), Some(Path::new("d")));
+        let data = TypedPlace::of(None, Some(Path::new("/srv/my data")), None);
+        let both = TypedPlace::of(Some(Path::new("shop")), Some(Path::new("d")), None);
         for (place, text, expected) in [
             (&none, "type `baton recover`", "type `baton recover`"),
             (&data, "type `baton recover`", "type `baton recover --data '/srv/my data'`"),

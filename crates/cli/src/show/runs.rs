@@ -4,7 +4,7 @@ use baton_api::{BranchDocument, PassedGateDocument, RunDocument, StatusWord};
 use baton_core::run::{BatonPlace, RunStatus, Wait};
 use jiff::Timestamp;
 
-use super::{TimeFormat, ago, dim, list, mark, table, visible, warn};
+use super::{TimeFormat, ago, dim, list_cutting, mark, table, visible, warn};
 
 pub(crate) fn runs_table(runs: &[RunDocument], now: Timestamp) -> String {
     let cells = |run: &RunDocument| {
@@ -18,7 +18,8 @@ pub(crate) fn runs_table(runs: &[RunDocument], now: Timestamp) -> String {
         ]
     };
     let headings = ["RUN", "STORY", "WORKFLOW", "STATUS", "BATON", "MOVED"];
-    list(&headings, runs.iter().map(cells).collect())
+    // Who has the baton, and with which handoff, is what the list is for.
+    list_cutting(&headings, runs.iter().map(cells).collect(), &[2, 1, 5])
 }
 
 /// The gates that a run has passed: how, who approved, and when.

@@ -2,16 +2,16 @@
 
 use baton_api::{StoryDocument, StoryStatus};
 
-use super::{dim, fields, good, list, mark, shortened, visible};
+use super::{cell, dim, fields, good, list, mark, visible};
 
 pub(crate) fn stories_table(stories: &[StoryDocument]) -> String {
     let cells = |story: &StoryDocument| {
         vec![
             visible(&story.key),
-            shortened(&story.title, 60),
+            cell(&story.title, 60),
             status_styled(story.status),
             story.priority.to_string(),
-            shortened(&story.depends_on.join(", "), 60),
+            cell(&story.depends_on.join(", "), 60),
         ]
     };
     let headings = ["STORY", "TITLE", "STATUS", "PRIORITY", "DEPENDS ON"];

@@ -3,6 +3,7 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
 
 use super::style::{bold, dim};
+use super::text::{one_line, shortened};
 
 /// Below this width, columns are unreadable.
 const LEAST_WIDTH: u16 = 20;
@@ -17,6 +18,19 @@ const NOTHING: &str = "–";
 /// A list: one line per row. Where the terminal is too narrow the widest cells are cut.
 pub(crate) fn list(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     list_within(terminal_width(), headings, rows)
+}
+
+/// As [`list`]. Where the terminal is too narrow, these columns are cut first, in this order.
+pub(crate) fn list_cutting(headings: &[&str], rows: Vec<Vec<String>>, first: &[usize]) -> String {
+    list_cutting_within(terminal_width(), headings, rows, first)
+}
+
+/// A text for a cell: of one line, and on a terminal cut to a length.
+pub(crate) fn cell(text: &str, most: usize) -> String {
+    match terminal_width() {
+        Some(_) => shortened(text, most),
+        None => one_line(text),
+    }
 }
 
 /// As [`list`]. Where the terminal is too narrow for all columns, those from `second` on stand in a
@@ -59,6 +73,15 @@ fn text_width(line: &str) -> usize {
 }
 
 pub(super) fn list_within(width: Option<u16>, headings: &[&str], rows: Vec<Vec<String>>) -> String {
+    list_cutting_within(width, headings, rows, &[])
+}
+
+fn list_cutting_within(
+    width: Option<u16>,
+    headings: &[&str],
+    rows: Vec<Vec<String>>,
+    first: &[usize],
+) -> String {
     let mut table = plain();
     table.set_truncation_indicator("…").set_content_arrangement(ContentArrangement::Disabled);
     let mut header = Row::from(headings.iter().map(|it| bold(it)).collect::<Vec<_>>());
@@ -71,7 +94,7 @@ pub(super) fn list_within(width: Option<u16>, headings: &[&str], rows: Vec<Vec<S
     }
     if let Some(width) = width {
         table.set_width(width).set_content_arrangement(ContentArrangement::Dynamic);
-        let widths = cut_to(width, table.column_max_content_widths());
+        let widths = cut_to(width, table.column_max_content_widths(), first);
         for (column, width) in table.column_iter_mut().zip(widths) {
             column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width + GAP)));
             // No cell has this character, so a cell is cut where its column ends, not at a word.
@@ -81,12 +104,21 @@ pub(super) fn list_within(width: Option<u16>, headings: &[&str], rows: Vec<Vec<S
     aligned(table)
 }
 
-/// The widths of columns that together fit: the widest loses first.
-fn cut_to(width: u16, mut widths: Vec<u16>) -> Vec<u16> {
+/// The widths of columns that together fit: those named lose first, in this order, then the widest.
+fn cut_to(width: u16, mut widths: Vec<u16>, first: &[usize]) -> Vec<u16> {
     let n_columns = u16::try_from(widths.len()).unwrap_or(u16::MAX);
     // The last column needs no gap.
     let room = (width + GAP).saturating_sub(n_columns.saturating_mul(GAP));
-    while widths.iter().map(|it| u32::from(*it)).sum::<u32>() > u32::from(room) {
+    let too_wide =
+        |widths: &[u16]| widths.iter().map(|it| u32::from(*it)).sum::<u32>() > u32::from(room);
+    for index in first {
+        while too_wide(&widths)
+            && let Some(width) = widths.get_mut(*index).filter(|it| **it > LEAST_CELL)
+        {
+            *width -= 1;
+        }
+    }
+    while too_wide(&widths) {
         let Some(widest) = widths.iter_mut().max().filter(|it| **it > LEAST_CELL) else { break };
         *widest -= 1;
     }
@@ -241,7 +273,34 @@ mod tests {
             (20, vec![3, 10, 20], vec![3, 8, 8]),
             (20, Vec::new(), Vec::new()),
         ] {
-            assert_eq!(cut_to(width, widths), expected, "{width}");
+            assert_eq!(cut_to(width, widths, &[]), expected, "{width}");
         }
+    }
+
+    #[test]
+    fn a_column_that_may_be_cut_is_cut_before_the_others() {
+        assert_eq!(cut_to(40, vec![12, 20, 14], &[0]), vec![8, 14, 14]);
+        assert_eq!(cut_to(46, vec![12, 20, 14], &[0]), vec![8, 20, 14]);
+        assert_eq!(cut_to(46, vec![12, 20, 14], &[2, 0]), vec![12, 20, 10]);
+        assert_eq!(cut_to(44, vec![12, 20, 14], &[2, 0]), vec![12, 20, 8]);
+    }
+
+    #[test]
+    fn a_reason_gives_way_to_who_hands_to_whom() {
+        let row = [
+            "4",
+            "gated:story",
+            "HO-004",
+            "specification → architecture",
+            "pending",
+            "2 min ago",
+            "Specification validated, and more than that",
+        ];
+        let headings = ["#", "STORY", "LABEL", "HANDOFF", "STATE", "SINCE", "REASON"];
+        let rows = vec![row.map(str::to_owned).to_vec()];
+        let drawn = list_cutting_within(Some(80), &headings, rows, &[6]);
+        let drawn = anstream::adapter::strip_str(&drawn).to_string();
+        assert!(drawn.contains("specification → archite"), "{drawn}");
+        assert!(drawn.lines().all(|it| text_width(it) <= 80), "{drawn}");
     }
 }

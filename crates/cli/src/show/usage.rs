@@ -1,12 +1,23 @@
 //! What agents used, as people read it.
 
-use baton_api::{AgentUsageDocument, BudgetDocument, UsageDocument};
+use baton_api::{AgentUsageDocument, BudgetDocument, RunUsage, UsageDocument};
 use baton_core::budget::{Budget, Usage, dollars, span};
 
 use super::table;
 
-pub(crate) fn usage(it: &UsageDocument) -> String {
-    amounts(it).to_string()
+/// The sum of these. Programs that did not say what they cost make it a least one.
+pub(crate) fn usage_total(it: &RunUsage) -> String {
+    let has_no_cost = |it: &AgentUsageDocument| {
+        it.usage.micro_usd.is_none() && it.usage.input_tokens + it.usage.output_tokens > 0
+    };
+    let text = amounts(&it.total).to_string();
+    match it.total.micro_usd {
+        Some(cost) if it.agents.iter().any(has_no_cost) => {
+            let cost = dollars(cost);
+            text.replacen(&cost, &format!("at least {cost}"), 1)
+        }
+        Some(_) | None => text,
+    }
 }
 
 pub(crate) fn budget(it: &BudgetDocument) -> String {
@@ -38,4 +49,30 @@ pub(crate) fn usage_table(agents: &[AgentUsageDocument]) -> String {
     };
     let headings = ["AGENT", "STEP", "REPORTS", "TOKENS IN", "OUT", "COST", "WORK"];
     table(&headings, agents.iter().map(cells).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(input_tokens: u64, micro_usd: Option<u64>) -> UsageDocument {
+        UsageDocument { input_tokens, cached_tokens: 0, output_tokens: 0, micro_usd, work_ms: 0 }
+    }
+
+    #[test]
+    fn a_total_without_the_cost_of_an_agent_is_a_least_one() {
+        let agent = |usage| AgentUsageDocument {
+            agent: "coder".to_owned(),
+            step: None,
+            n_reports: 1,
+            usage,
+        };
+        let total = |agents: Vec<AgentUsageDocument>| {
+            usage_total(&RunUsage { total: used(9, Some(300)), budget: None, agents })
+        };
+        let priced = agent(used(5, Some(300)));
+        let untold = agent(used(4, None));
+        assert!(total(vec![priced.clone(), untold]).contains("at least $0.0003"));
+        assert!(!total(vec![priced, agent(used(0, None))]).contains("at least"));
+    }
 }

@@ -27,11 +27,14 @@ fn the_log_and_its_exports_have_every_handoff() {
 fn a_checkpoint_that_is_kept_elsewhere_tells_of_a_log_that_was_set_back() {
     let project = Project::started();
     let said = project.ok(&["audit", "verify"]);
-    assert!(said.contains("0 checkpoints verified"), "{said}");
+    assert!(said.contains("there is no checkpoint, so no signature was checked"), "{said}");
+    assert!(!said.contains("is the one that was signed"), "{said}");
     project.ok(&["backup", "before.db"]);
     project.ok(&["handoff", "accept", "1"]);
     let said = project.ok(&["audit", "checkpoint", "--out", KEPT]);
     assert!(said.starts_with("checkpoint 1 over "), "{said}");
+    let said = project.ok(&["audit", "verify"]);
+    assert!(said.contains("1 checkpoint verified: every chain is whole, and is the one"), "{said}");
     project.fails(&["audit", "checkpoint", "--out", KEPT], 4, "exists already");
     let key = project.path().join(".baton/data/audit.key");
     assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
@@ -69,22 +72,32 @@ fn an_export_of_the_log_is_verified_without_its_database() {
     };
     let said = verify(&log);
     assert!(said.stdout.contains("1 run") && said.code == 0, "{said:?}");
+    // A header, the checkpoint, and the events.
     let lines: Vec<&str> = log.lines().collect();
-    let (events, _) = lines.split_at(lines.len() - 1);
-    let without_last = [&events[..events.len() - 1], &lines[lines.len() - 1..]].concat().join("\n");
-    let swapped = [&[events[1], events[0]][..], &lines[2..]].concat().join("\n");
+    let without_last = lines[..lines.len() - 1].join("\n");
+    let swapped = [&lines[..2], &[lines[3], lines[2]], &lines[4..]].concat().join("\n");
     for (edited, words) in [
         (log.replacen("\"by\":\"", "\"by\":\"not-", 1), "does not fit the chain"),
-        (lines[1..].join("\n"), "is missing"),
-        (without_last, "at its end is missing"),
+        ([&lines[..2], &lines[3..]].concat().join("\n"), "is missing"),
+        (without_last.clone(), "at its end is missing"),
+        (without_last, "it was cut short"),
+        (lines[..3].join("\n"), "it was cut short"),
+        (String::new(), "it is no export"),
         (swapped, "is out of order"),
+        (log.replacen("{\"position\":", "{\"note\":1,\"position\":", 1), "line 3 is no event"),
         (log.replace("\"checkpoint\":\"baton", "\"checkpoint\":\"bacon"), "not a checkpoint"),
+        (format!("{log}nonsense\n"), "is no event"),
         (format!("nonsense\n{log}"), "line 1 is no event"),
     ] {
         let said = verify(&edited);
         assert_eq!(said.code, 1, "{words}: {said:?}");
         assert!(said.stderr.contains(words), "{words}: {said:?}");
+        assert!(!said.stderr.contains("baton recover"), "{said:?}");
     }
+    // As an earlier version wrote it: without a header, and the checkpoints at the end.
+    let older = [&lines[2..], &lines[1..2]].concat().join("\n");
+    let said = verify(&older);
+    assert!(said.code == 0 && said.stderr.contains("without a header"), "{said:?}");
 }
 
 const SECRET: &str = "the customer is Xylophone Quuxley";
@@ -128,7 +141,9 @@ fn a_redacted_text_is_nowhere_and_the_log_still_verifies() {
         "is under way",
     );
 
-    project.ok(&[&redact[..], &["--reason", "asked for"]].concat());
+    let said = project.run(&[&redact[..], &["--reason", "asked for"]].concat());
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("`.baton/data/runner/attempts`"), "{said:?}");
     // The return has the same text as its reason, so nothing is left of it there either.
     let returned = ["audit", "redact", "s1", "HO-002", "--part", "reason", "--reason", "asked for"];
     let said = project.ok(&returned);

@@ -33,11 +33,11 @@ const SCRIPT: &[(i32, &[&str])] = &[
     (0, &["run", "start", "s1", "--dry-run"]),
     (0, &["run", "start", "s1", "--key", "k1"]),
     (0, &["run", "start", "s1", "--key", "k1"]),
-    (1, &["run", "start", ODD, "--key", "k1"]),
+    (1, &["run", "start", ODD, "--anyway", "--key", "k1"]),
     (4, &["run", "start", "s1"]),
     (3, &["run", "start", "typo"]),
     (2, &["run", "start", ODD, "--to", "Nobody"]),
-    (0, &["run", "start", ODD]),
+    (0, &["run", "start", ODD, "--anyway"]),
     (0, &["run", "show", ODD]),
     (0, &["handoff", "show", "owner/repo#123/HO-001"]),
     (0, &["handoff", "show", "HO-001", "--run", ODD]),
@@ -185,6 +185,8 @@ impl Side<'_> {
     fn masked(&self, text: &str) -> String {
         let root = self.project.path().canonicalize().unwrap();
         let mut text = text.replace(root.to_str().unwrap(), "PROJECT");
+        let name = root.file_name().unwrap().to_str().unwrap();
+        text = text.replace(&format!("\"{name}\""), "\"PROJECT\"");
         if let Some(server) = self.server {
             text = text.replace(&format!(" {}", server.url), "");
         }

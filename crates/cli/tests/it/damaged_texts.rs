@@ -82,6 +82,6 @@ fn a_text_that_was_lost_in_a_recovery_is_called_lost_and_counted() {
         assert!(shown.contains("(lost)"), "{args:?}: {shown}");
     }
     let verified = project.ok(&["verify"]);
-    assert!(verified.contains("1 text lost when the data was recovered"), "{verified}");
+    assert!(verified.contains("1 text recorded as lost in a recovery"), "{verified}");
     assert_eq!(project.json(&["verify"])["lostTexts"], 1);
 }

@@ -103,7 +103,7 @@ fn the_first_story_shows_what_is_promised() {
         "3 of 5 tests pass",
         "has the baton, with a lease of 3 s",
         "refused: handoff 1 (HO-001) is already accepted",
-        "Its holder was not heard of any more",
+        "Its holder stopped answering",
         "offers it to Analyst once more",
         "you are asked: What should the sign at the till say?",
         "what would pass, once the marks are filled in:",
@@ -160,7 +160,9 @@ fn gates_open_by_a_word_and_by_checks() {
         "asks Security check for a part of it, and waits",
         "may object while the work goes on",
         "you decide: Budget approved",
-        "passed: the gate opens by",
+        "recorded as a claim: a runner decides `tests`",
+        "lint, types, tests, build, package passed",
+        "opens by itself",
     ];
     let commits = ["Specify invoices", "Design invoices", "Say who may pay by invoice"];
     check_workflow("gated-project", &lines, &commits);
@@ -229,24 +231,92 @@ fn a_demo_that_is_killed_takes_its_server_and_its_runner_with_it() {
     stage.until_no_process_is_left();
 }
 
-/// The viewer types, on a terminal.
+/// A demo whose viewer types, on a terminal.
+struct Typing {
+    child: Playing,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+    keyboard: std::fs::File,
+}
+
+impl Typing {
+    fn at(stage: &Stage, args: &[&str]) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+        let open = || std::fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
+        let mut command = stage.command(args);
+        command.stdin(open());
+        let (child, lines) = playing(command);
+        Self { child, lines, keyboard: std::fs::File::from(terminal) }
+    }
+
+    /// Waits for a line, and types.
+    #[track_caller]
+    fn at_line(&mut self, part: &str, typed: &str) {
+        until_line(&mut self.lines, part);
+        self.keyboard.write_all(format!("{typed}\n").as_bytes()).unwrap();
+    }
+
+    /// What it says until it ends well.
+    #[track_caller]
+    fn rest(mut self) -> String {
+        let rest: Vec<String> = self.lines.map(Result::unwrap).collect();
+        assert_eq!(self.child.0.wait().unwrap().code(), Some(0), "{rest:#?}");
+        rest.join("\n")
+    }
+}
+
 #[test]
 fn a_question_is_answered_in_the_terminal_and_the_answer_is_in_the_product() {
     let stage = Stage::new();
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
-    let open = || std::fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
-    let mut command = stage.command(&["--once", "--pace", "0"]);
-    command.stdin(open());
-    let (mut child, mut lines) = playing(command);
-    until_line(&mut lines, "you are asked");
-    let mut keyboard = std::fs::File::from(terminal);
-    keyboard.write_all(b"Ten off, honestly\n").unwrap();
-    until_line(&mut lines, "answer: Ten off, honestly");
-    let mut rest = String::new();
-    lines.for_each(|it| rest += &(it.unwrap() + "\n"));
-    assert_eq!(child.0.wait().unwrap().code(), Some(0), "{rest}");
+    let mut typing = Typing::at(&stage, &["--once", "--pace", "0"]);
+    typing.at_line("you are asked", "Ten off, honestly");
+    until_line(&mut typing.lines, "answer: Ten off, honestly");
+    let rest = typing.rest();
     assert!(rest.contains("$ sh bin/sign   Ten off, honestly"), "{rest}");
+}
+
+#[test]
+fn every_answer_that_a_gate_of_the_demo_offers_leads_on() {
+    let stage = Stage::new();
+    let args = ["--once", "--pace", "0", "--workflow", "gated-project"];
+    let mut typing = Typing::at(&stage, &args);
+    for gate in ["you decide: Specification validated", "you decide: Budget approved"] {
+        until_line(&mut typing.lines, gate);
+        let offered = until_line(&mut typing.lines, "type: ");
+        assert_eq!(offered.trim(), "type: approve  |  reject  |  question TEXT  |  abort");
+        typing.at_line("or answer on the page", "question who pays?");
+        // The agent answers, and the gate is open again.
+        until_line(&mut typing.lines, "answer: ");
+        until_line(&mut typing.lines, gate);
+        typing.at_line("type: ", "reject not like this");
+        until_line(&mut typing.lines, "reject: not like this");
+        until_line(&mut typing.lines, gate);
+        typing.at_line("type: ", "approve");
+    }
+    let rest = typing.rest();
+    assert!(rest.contains("delivered in") && !rest.contains("you are asked"), "{rest}");
+}
+
+#[test]
+fn a_demo_that_the_viewer_aborts_ends() {
+    let stage = Stage::new();
+    let args = ["--once", "--pace", "0", "--workflow", "gated-project"];
+    let mut typing = Typing::at(&stage, &args);
+    typing.at_line("type: ", "abort");
+    typing.lines.by_ref().for_each(drop);
+    assert_eq!(typing.child.0.wait().unwrap().code(), Some(4));
+}
+
+#[test]
+fn a_demo_on_an_address_that_is_taken_ends_as_the_server_does() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let said =
+        Said::from(Stage::new().command(&["--once", "--listen", &address]).output().unwrap());
+    assert_eq!(said.code, 5, "{said:?}");
+    assert_eq!(said.stderr.matches("error:").count(), 1, "{said:?}");
+    assert!(said.stderr.contains("name another address with `--listen`"), "{said:?}");
+    assert!(!said.stdout.contains("baton handoff show"), "there is none: {said:?}");
 }

@@ -1,5 +1,7 @@
 //! `baton do`: from an idea to a branch, with programs that look like Claude Code.
 
+mod programs;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,8 +27,18 @@ if [ -e CONTROL/dear ]; then
     exec sleep 1000
 fi
 if [ -e CONTROL/hang ]; then exec sleep 1000; fi
+if [ -e CONTROL/careless ] && [ "$BATON_AGENT" = implementer ]; then mkdir -p src; echo hello > src/app.txt; fi
+said='s/^{/{\n/'
+if [ -e CONTROL/idle ]; then
+    echo /src/ >> "$(git rev-parse --git-path info/exclude)"
+    mkdir -p src; echo hello > src/app.txt
+fi
+if [ -e CONTROL/talkative ]; then
+    echo "the key is $ANTHROPIC_API_KEY, in $HOME/keys"
+    said="$said;s|One file, so that|Uses $ANTHROPIC_API_KEY in $HOME/keys, so that|"
+fi
 # Not on one line: that would be a message of the program itself.
-sh TOOLS/agent.sh json | sed 's/^{/{\n/'
+sh TOOLS/agent.sh json | sed "$said"
 echo '{"type":"result","is_error":false,"result":"","total_cost_usd":0.25,"usage":{"input_tokens":30,"cache_read_input_tokens":10,"output_tokens":5},"permission_denials":[]}'
 "#;
 
@@ -295,4 +307,56 @@ fn a_project_with_settings_of_its_own_keeps_them() {
     let said = desk.run(&["do", "Add a greeting", "--yes"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(std::fs::read_to_string(desk.at("repo/.baton/baton.toml")).unwrap(), settings);
+}
+
+const ASKING: &str = r#"
+agents:
+  implementer:
+    - write: { file: src.txt, text: "p\n" }
+    - commit: Add a file
+    - hand_on:
+        to: reviewer
+        package:
+          summary: "src.txt made, 1 test"
+          decisions: [{ id: pending, decision: "Which colour?", rationale: unclear, alternatives: [red] }]
+          open_questions: [{ question: "Which currency?", priority: high }]
+  reviewer:
+    - hand_on:
+        to: orchestrator
+        package: { summary: "Read 1 file, 0 findings", open_questions: [{ question: "Who pays?", priority: high }] }
+"#;
+
+#[test]
+fn the_end_names_the_questions_and_decisions_that_are_still_open() {
+    let desk = Desk::new();
+    assert_eq!(desk.run(&["init"]).code, 0);
+    let write = |name: &str, text: &str| {
+        let path = desk.at("repo").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(
+        ".baton/workflows/short.yaml",
+        "name: short\nstart: implement\nsteps:\n  implement: { agent: implementer, on: { success: review } }\n  \
+         review: { agent: reviewer, on: { success: complete } }\n",
+    );
+    write("tools/agents.yaml", ASKING);
+    write(
+        ".baton/baton.toml",
+        "[project]\nworkflow = \"short\"\n[executors.played]\nkind = \"scripted\"\nscript = \"tools/agents.yaml\"\n\
+         [agents.\"*\"]\nexecutors = [\"played\"]\n",
+    );
+    desk.git(&["add", "-A"]);
+    desk.git(&["commit", "-q", "-m", "Play"]);
+    assert_eq!(desk.run(&["trust", "--yes"]).code, 0);
+    let said = desk.run(&["do", "Add a thing", "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    for open in [
+        "undecided: Which colour? (Implementer)",
+        "question: Which currency? (high, implementer)",
+        "question: Who pays? (high, reviewer)",
+    ] {
+        assert!(said.stdout.contains(open), "{open}: {said:?}");
+    }
+    assert!(!said.stdout.contains("open      nothing"), "{said:?}");
 }

@@ -215,6 +215,8 @@ fn what_comes_with_baton_is_shown_outside_a_project_too() {
     let nowhere = Project(tempfile::tempdir().unwrap());
     assert!(nowhere.ok(&["workflow", "show", "story-pipeline"]).contains("contract plan"));
     assert!(nowhere.ok(&["agent", "show", "reviewer"]).contains("Reviewer"));
+    assert!(nowhere.ok(&["agent", "show", "prep-agent"]).contains("/setup-environment"));
+    assert_eq!(nowhere.json(&["agent", "show", "prep-agent"])["tool"], "/setup-environment");
     nowhere.fails(&["agent", "new", "painter"], 3, "`baton init` makes one");
     nowhere.fails(&["status"], 3, "`baton init` makes one");
 }
@@ -275,6 +277,19 @@ fn agents_are_listed_with_where_they_come_from() {
     }
     assert!(agents.contains("built in"), "{agents}");
     project.fails(&["agent", "new", "human"], 2, "is reserved");
+}
+
+#[test]
+fn a_new_agent_of_a_built_in_name_is_a_copy_of_it() {
+    let project = Project::new();
+    project.ok(&["agent", "new", "validator-agent"]);
+    let path = project.path().join(".baton/agents/validator-agent.md");
+    let copied = std::fs::read_to_string(path).unwrap();
+    assert!(copied.contains("produces:") && copied.contains("## Handoff format"), "{copied}");
+    project.ok(&["workflow", "check", "issue-to-merge"]);
+    project.ok(&["agent", "new", "closer-agent", "--description", "Closes: \"all\""]);
+    let shown = project.json(&["agent", "show", "closer-agent"]);
+    assert_eq!(shown["agentDescription"], "Closes: \"all\"");
 }
 
 #[test]

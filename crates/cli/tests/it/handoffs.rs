@@ -115,7 +115,11 @@ fn every_kind_of_no_has_its_exit_code() {
     let project = Project::started();
     project.fails(&["handoff", "accept", "99"], 3, "[no_such_handoff]");
     project.fails(&["handoff", "accept", "7/HO-001"], 3, "there is no run `7`");
-    project.fails(&["handoff", "accept", "HO-001"], 2, "say which with `run`");
+    project.fails(
+        &["handoff", "accept", "HO-001"],
+        2,
+        "say which with `--run 1` (in the API `run`)",
+    );
     project.fails(&["handoff", "accept", "1", "--by", "reviewer"], 4, "[not_yours]");
     project.fails(&["handoff", "complete", "1", "--payload", "{"], 2, "line 1, column 2");
     project.fails(&["handoff", "complete", "1", "--outcome", "great"], 2, "there are success");

@@ -134,7 +134,11 @@ fn a_built_in_workflow_that_is_not_used_is_not_held_against_own_agents() {
     project.write(".baton/workflows/team.yaml", SMALL);
     project.write(".baton/baton.toml", "[project]\nworkflow = \"team\"\n");
     let said = project.ok(&["doctor"]);
-    assert!(said.contains("✔ the workflow story-pipeline"), "{said}");
+    assert!(!said.contains("the workflow story-pipeline"), "{said}");
+    let checks = project.json(&["doctor"]);
+    let of_pipeline = |it: &&serde_json::Value| it["what"] == "the workflow story-pipeline";
+    let found = checks.as_array().unwrap().iter().find(of_pipeline).unwrap();
+    assert_eq!(found["state"], "well");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod beside;
 mod bytes;
 mod completions;
 mod damaged_texts;
+mod database;
 mod deeds;
 mod demo;
 mod descriptors;
@@ -33,6 +34,7 @@ mod names;
 mod newer_archive;
 mod not_recording;
 mod others_text;
+mod posted;
 mod printed;
 mod prompt;
 mod recover;
@@ -105,7 +107,7 @@ impl Project {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         command.current_dir(self.path()).args(args).env("USER", "ada").env("TZ", "UTC");
-        command.env_remove("BATON_URL");
+        command.env_remove("BATON_URL").env_remove("BATON_DATABASE_URL");
         command
     }
 

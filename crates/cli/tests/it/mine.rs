@@ -37,6 +37,24 @@ fn an_agent_takes_and_finishes_its_work_without_a_number() {
 }
 
 #[test]
+fn a_repeated_take_or_done_with_the_same_key_gets_the_first_answer() {
+    let project = Project::started();
+    let taken = project.ok(&["take", "--key", "t1"]);
+    assert_eq!(project.ok(&["take", "--key", "t1"]), taken);
+    let done = ["done", "s1", "--key", "d1", "--payload", PLAN, "--profile", "lenient"];
+    let first = project.ok(&done);
+    assert_eq!(project.ok(&done), first);
+    assert_eq!(project.ok(&["take", "--key", "t1"]), taken, "its handoff is completed by now");
+    let other = project.run(&["done", "s1", "--key", "d1", "--payload", "{}"]);
+    assert!(other.stderr.contains("[key_reused]"), "{other:?}");
+    // The same key of another command is another key.
+    project.ok(&["take", "--key", "d1"]);
+    project.ok(&["story", "add", "s2"]);
+    project.ok(&["run", "start", "s2"]);
+    project.fails(&["take", "s2", "--key", "t1"], 4, "the key `t1` was used for HO-001 of s1");
+}
+
+#[test]
 fn a_handoff_has_many_names() {
     let project = Project::started();
     let id = project.json(&["handoff", "show", "1"])["id"].as_str().unwrap().to_owned();
@@ -48,14 +66,14 @@ fn a_handoff_has_many_names() {
     project.fails(
         &show("HO-001"),
         2,
-        "`HO-001` is a label within a run; say which with `run`, or as `1/HO-001` (handoff 1)",
+        "`HO-001` is a label within a run; say which with `--run 1` (in the API `run`), or as `1/HO-001` (handoff 1)",
     );
     project.fails(&show("s1/reviewer"), 3, "there is no handoff `s1/reviewer`");
     project.fails(&show("nothing"), 3, "there is no handoff `nothing`");
     project.ok(&["story", "add", "s2"]);
     project.fails(&show("s2"), 3, "story `s2` has no run; `baton run start s2` starts one");
     project.ok(&["run", "cancel", "s1"]);
-    project.fails(&show("s1"), 4, "no handoff is open in run 1");
+    project.fails(&show("s1"), 4, "run 1 is cancelled, so no handoff is open in it");
 }
 
 #[test]
@@ -134,4 +152,43 @@ fn a_file_that_was_meant_is_named() {
     let said = project.run(&done("plans.json"));
     assert!(!said.stderr.contains("did you mean"), "{said:?}");
     project.ok(&done("@plan.json"));
+}
+
+#[test]
+fn a_refusal_says_what_to_type_next() {
+    let project = Project::started();
+    project.fails(
+        &["run", "start", "s1"],
+        4,
+        "under way as run 1 already; `baton run show 1` shows it",
+    );
+    project.fails(&["handoff", "show", "s1/analist"], 3, "did you mean `s1/analyst`?");
+    project.ok(&["run", "pause", "s1"]);
+    project.fails(&["take"], 4, "the run is paused; type `baton run resume RUN` first");
+    project.ok(&["run", "resume", "s1"]);
+    project.ok(&["take"]);
+    project.ok(&["done", "--payload", PLAN, "--profile", "lenient"]);
+    project.fails(&["handoff", "accept", "1"], 4, "`baton handoff list` shows those that are open");
+}
+
+#[test]
+fn a_named_server_shows_its_own_project_and_warns_where_the_folder_has_another() {
+    let (project, other) = (Project::started(), Project::started());
+    let server = project.serves();
+    let name = project.path().file_name().unwrap().to_str().unwrap();
+    let named = |it: &Project| it.run(&["status", "--server", &server.url]);
+    let own = named(&project);
+    assert!(own.stdout.starts_with(&format!("baton {name} http://127.0.0.1:")), "{own:?}");
+    assert_eq!(own.stderr, "");
+    let said = named(&other);
+    assert_eq!(said.stdout, own.stdout);
+    assert!(said.stderr.contains("has the data of another project than"), "{said:?}");
+    let written = other.run(&["story", "add", "s2", "--server", &server.url]);
+    assert!(written.stderr.contains("named by `--server`, has the data of another"), "{written:?}");
+    let found = project.json(&["status"]);
+    assert_eq!(found["project"], name);
+    // A copy without data works with any server.
+    let copy = Project::new();
+    let said = named(&copy);
+    assert!(!said.stderr.contains("another project"), "{said:?}");
 }

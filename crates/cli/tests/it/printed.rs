@@ -75,11 +75,16 @@ fn the_blocks_that_are_not_run_are_these() {
         docs/benchmarks.md: these are the commands of the repository
         docs/benchmarks.md: this takes several minutes on a quiet machine
         docs/how-to/checks.md: it needs work that waits for it
+        docs/how-to/database.md: it needs a PostgreSQL
+        docs/how-to/database.md: it needs a PostgreSQL
+        docs/how-to/database.md: it needs a PostgreSQL
         docs/how-to/decide-and-share.md: it follows the run until its end
         docs/how-to/demo.md: the tests in `demo.rs` play it
         docs/how-to/do.md: it starts real agents
         docs/how-to/recover.md: it needs a damaged database; the tests in `recover.rs` damage one
         docs/how-to/runner.md: they do not end by themselves
+        docs/how-to/runner.md: it needs a second machine
+        docs/how-to/runner.md: it needs a run that an agent has worked on
         docs/how-to/runner.md: it needs a run that an agent has worked on
         run: 74 blocks
     "#]]

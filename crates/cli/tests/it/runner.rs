@@ -7,8 +7,10 @@ mod checks;
 mod claimed;
 mod killed;
 mod limited;
+mod once;
 mod pipeline_run;
 mod programs;
+mod remote;
 mod repositories;
 mod scripted;
 mod trouble;
@@ -22,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use baton_test_postgres::TestSchema;
 use serde_json::Value;
 
 use crate::Project;
@@ -33,6 +36,8 @@ pub(crate) struct Workshop {
     state: tempfile::TempDir,
     /// Where the project is, if it was moved.
     at: Option<PathBuf>,
+    /// Where its data is, with `BATON_TEST_BACKEND=postgres`; otherwise in the project.
+    schema: Option<TestSchema>,
 }
 
 /// The one program of all agents: it does its work, and hands on in the way of its first argument.
@@ -41,8 +46,14 @@ const AGENT: &str = include_str!("runner/agent.sh");
 impl Workshop {
     /// With agents that hand on in this way, and more settings.
     pub(crate) fn new(way: &str, settings: &str) -> Self {
-        let workshop =
-            Self { project: Project::new(), state: tempfile::tempdir().unwrap(), at: None };
+        let is_on_postgres =
+            std::env::var_os("BATON_TEST_BACKEND").is_some_and(|it| it == "postgres");
+        let workshop = Self {
+            project: Project::new(),
+            state: tempfile::tempdir().unwrap(),
+            at: None,
+            schema: is_on_postgres.then(TestSchema::fresh),
+        };
         workshop.git(&["init", "-q", "-b", "main", "."]);
         workshop.write_packages();
         workshop.write("tools/agent.sh", AGENT);
@@ -150,6 +161,9 @@ impl Workshop {
         let path = std::env::var("PATH").unwrap();
         command.env("PATH", format!("{}:{path}", baton.parent().unwrap().display()));
         command.env("XDG_STATE_HOME", self.state.path());
+        if let Some(schema) = &self.schema {
+            command.env("BATON_DATABASE_URL", format!("{}&pool=4", schema.url()));
+        }
         command.env("SECRET_OF_THE_SERVER", "do-not-pass-on");
         command
     }

@@ -65,6 +65,11 @@ impl Served {
         assert!(!self.child.wait().unwrap().success());
     }
 
+    /// Waits until it ends by itself, and says how.
+    pub(crate) fn ended(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     /// Tells it to stop, and says how it ended.
     pub(crate) fn stop(mut self) -> Option<i32> {
         let id = self.child.id().to_string();

@@ -49,3 +49,28 @@ fn an_agents_file_is_checked_by_the_loader_of_every_command() {
     }
     project.fails(&["agent", "check", "codr"], 3, "there is no agent or file `codr`");
 }
+
+#[test]
+fn the_documented_stories_are_stored_as_they_read() {
+    let project = Project::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/stories.yaml");
+    let said = project.run(&["story", "import", file]);
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
+    let story = project.json(&["story", "show", "shop:12"]);
+    let expected = ["An order over 5,000 EUR is refused", "A reminder is sent after 14 days"];
+    assert_eq!(story["acceptance"], serde_json::json!(expected));
+    let split = "- { key: x, acceptance: [An order over 5,000 EUR is refused] }\n";
+    std::fs::write(project.path().join("split.yaml"), split).unwrap();
+    let said = project.run(&["story", "import", "split.yaml"]);
+    assert!(said.stderr.contains("`An order over 5` and `000 EUR is refused`"), "{said:?}");
+}
+
+#[test]
+fn a_list_in_a_pipe_has_its_texts_whole() {
+    let project = Project::new();
+    let title =
+        "A title that is longer than any column of a list may be on a terminal of usual width";
+    project.ok(&["story", "add", "s1", "--title", title]);
+    assert!(project.ok(&["story", "list"]).contains(title));
+    assert!(!project.ok(&["agent", "list"]).contains('…'));
+}

@@ -143,7 +143,7 @@ fn without_a_server_there_is_nothing_to_watch_or_to_open() {
     let server = project.serves();
     project.fails(&["watch", "s9"], 3, "[no_such_run]");
     project.fails(&["open", "s9", "--print"], 3, "there is no run and no handoff `s9`");
-    project.fails(&["open", "HO-001", "--print"], 2, "say which with `run`");
+    project.fails(&["open", "HO-001", "--print"], 2, "say which with `--run");
     drop(server);
     project.fails(&["watch", "--server", "http://127.0.0.1:1"], 5, "named by `--server`");
 }

@@ -332,13 +332,29 @@ fn what_is_wrong_with_a_workflow_is_found_at_its_line() {
         - line 29, column 3: steps.architecture.agent: there is no agent `frontend-led`; did you mean `frontend-lead`? `baton agent new frontend-led` makes one [no_such_agent]
         - line 15, column 35: routing.reasons.security_concern.frontend: there is no agent `x`; `baton agent new x` makes one [no_such_agent]
         - line 24, column 14: routing.reasons.unknown: the orchestrator resolves nothing; name an agent, or `human` [reserved_agent]
-        - line 41, column 7: steps.implementation.on.success: `frontend-developer` does not say that it produces `metadata`; it comes with Baton: `baton agent new frontend-developer` makes one of your own [not_produced]
-        - line 41, column 7: steps.implementation.on.success: `backend-developer` does not say that it produces `metadata`; it comes with Baton: `baton agent new backend-developer` makes one of your own [not_produced]
+        - line 41, column 7: steps.implementation.on.success: `frontend-developer` does not say that it produces `metadata`; it comes with Baton: `baton agent new frontend-developer` copies it, then add it to `produces.success` [not_produced]
+        - line 41, column 7: steps.implementation.on.success: `backend-developer` does not say that it produces `metadata`; it comes with Baton: `baton agent new backend-developer` copies it, then add it to `produces.success` [not_produced]
         - line 41, column 41: steps.implementation.on.success.contract: there is no contract `metadata`; known: request, metadata/*→*; did you mean the built-in `metadata/*→*`? [no_such_contract]
-        - line 43, column 3: steps.testing.agent: `frontend-tester` does not say that it accepts `metadata`; it comes with Baton: `baton agent new frontend-tester` makes one of your own [not_accepted]
-        - line 43, column 3: steps.testing.agent: `backend-tester` does not say that it accepts `metadata`; it comes with Baton: `baton agent new backend-tester` makes one of your own [not_accepted]
-        - line 28, column 1: steps: no step has `success: complete`, so no run could ever end [no_end]
+        - line 43, column 3: steps.testing.agent: `frontend-tester` does not say that it accepts `metadata`; it comes with Baton: `baton agent new frontend-tester` copies it, then add it to `accepts` [not_accepted]
+        - line 43, column 3: steps.testing.agent: `backend-tester` does not say that it accepts `metadata`; it comes with Baton: `baton agent new backend-tester` copies it, then add it to `accepts` [not_accepted]
+        - line 48, column 7: steps.testing.on.success: no run can end: all work goes round between implementation, testing for ever; let `testing` or another of them lead towards `complete` [no_end]
         - line 41, column 63: steps.implementation.on.success.ask_in: cannot be `autonomous`; known: `semi-autonomous`, `supervised` [wrong_value]
         - line 49, column 61: steps.testing.on.failure.ask_below: a way back has no gate: a person is asked when it is taken too often [gate_on_back]
         - line 41, column 66: steps.implementation.on.success.ask_below: must be a number, such as 0.7 [not_a_number]"#]].assert_eq(&found.join("\n"));
+}
+
+#[test]
+fn every_command_that_answers_with_data_answers_in_json() {
+    let project = Project::new();
+    let graph = project.json(&["workflow", "graph", "story-pipeline"]);
+    assert!(graph["drawing"].as_str().unwrap().starts_with("flowchart"), "{graph}");
+    assert_eq!(graph["workflow"], "story-pipeline");
+    let docs = project.json(&["workflow", "docs", "story-pipeline"]);
+    assert!(docs["page"].as_str().unwrap().starts_with("# Story pipeline"), "{docs}");
+    let page = project.json(&["explain", "contract"]);
+    assert_eq!(page["code"], "contract");
+    let codes = project.json(&["explain"]);
+    assert!(codes["items"].as_array().unwrap().len() > 50, "{codes}");
+    let trust = project.json(&["trust"]);
+    assert_eq!(trust["trusted"], true, "it starts nothing: {trust}");
 }

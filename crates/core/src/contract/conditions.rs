@@ -66,6 +66,40 @@ fn a_number_may_have_a_bound() {
 }
 
 #[test]
+fn a_bound_holds_for_what_is_no_plain_number_too() {
+    let none = || rule("critical_count", Check::AtMost(0));
+    let says = |count: Node| Node::map([("critical_count", count)]);
+    let beside = |text: &str| Node::map([("@by", Node::text("x")), ("#text", Node::text(text))]);
+    check(none(), &says(beside("0")), "");
+    check(none(), &says(Node::text(" ")), "");
+    let problem = "critical_count: cannot be more than 0 here: why [contradiction]";
+    check(none(), &says(beside("1")), problem);
+    let problem = "critical_count: is not a number up to 0: why [wrong_type]";
+    let list = Node::List(vec![Node::text("0"), Node::text("2")]);
+    for other in [Node::text("two"), Node::text("NaN"), beside("two"), list, Node::Bool(true)] {
+        check(none(), &says(other), problem);
+    }
+    let either = ContractRule { others: vec!["open.critical".to_owned()], ..none() };
+    let open = Node::map([("critical", Node::text("1"))]);
+    let document = Node::map([("critical_count", Node::text("0")), ("open", open)]);
+    check(either, &document, "open.critical: cannot be more than 0 here: why [contradiction]");
+}
+
+#[test]
+fn a_word_beside_attributes_is_read_by_every_check() {
+    let beside = |text: &str| Node::map([("@by", Node::text("x")), ("#text", Node::text(text))]);
+    let says = |text: &str| Node::map([("status", beside(text))]);
+    let words = || vec!["failed".to_owned()];
+    check(rule("status", Check::OneOf(words())), &says("failed"), "");
+    let problem = "status: cannot be `failed` here: why [contradiction]";
+    check(rule("status", Check::NoneOf(words())), &says("failed"), problem);
+    check(rule("status", Check::Kind(ValueKind::Number)), &says("4"), "");
+    let when = vec![When::is("status", &["failed"])];
+    let due = ContractRule { when, ..rule("error", Check::Present) };
+    check(due, &says("failed"), "error: is missing: why [missing]");
+}
+
+#[test]
 fn two_fields_may_have_to_agree() {
     let same = || rule("pr_number", Check::SameAs("pull".to_owned()));
     let numbers = |one: Node, two: Node| Node::map([("pr_number", one), ("pull", two)]);

@@ -11,6 +11,8 @@ pub enum ImpliedWay {
     Blocked,
     /// An error, to the orchestrator.
     Error,
+    /// The agent asks a person what it has to know.
+    Clarification,
 }
 
 impl ImpliedWay {
@@ -28,6 +30,7 @@ impl ImpliedWay {
             (Self::Blocked, DocumentKind::XmlHandoff) if is_to_orchestrator => "xml/*→orchestrator",
             (Self::Blocked, _) => "implied/blocked",
             (Self::Error, _) => "implied/error",
+            (Self::Clarification, _) => "implied/clarification",
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::body::{Body, items};
 use super::rule_text::either;
-use super::value::ValueKind;
+use super::value::{ValueKind, scalar};
 use crate::document::Node;
 use crate::problem::Problem;
 
@@ -85,7 +85,7 @@ impl When {
             || std::iter::once(&self.field).chain(&self.others).filter_map(|it| body.at(it));
         let is_among = |words: &[String]| {
             let is_one =
-                |it: &Node| it.scalar_text().is_some_and(|it| words.iter().any(|word| word == it));
+                |it: &Node| scalar(it).is_some_and(|it| words.iter().any(|word| word == it));
             nodes().any(is_one)
         };
         let is_there = || nodes().any(|it| !it.is_blank());
@@ -116,7 +116,7 @@ impl ContractRule {
         let node = found.map(|(_, node)| node);
         match &self.check {
             Check::NoneOf(refused) => self.contradiction(body, refused),
-            Check::AtMost(most) => self.excess(path, node?, *most),
+            Check::AtMost(most) => self.excess(body, *most),
             Check::Absent => self.presence(body),
             Check::SameAs(other) => self.difference(body, path, node?, other),
             Check::CountedBy(counted) => self.surplus(body, path, node?, counted),
@@ -140,7 +140,7 @@ impl ContractRule {
             Check::OneOf(allowed) => {
                 let Some(node) = node else { return Some(self.missing(path())) };
                 let is_allowed =
-                    node.scalar_text().is_some_and(|it| allowed.iter().any(|word| word == it));
+                    scalar(node).is_some_and(|it| allowed.iter().any(|word| word == it));
                 (!is_allowed).then(|| {
                     let message = format!("must be {}: {}", either(allowed), self.about);
                     Problem::new(path(), "wrong_value", message)
@@ -151,6 +151,42 @@ impl ContractRule {
                 (n_items < *least).then(|| self.too_few(path(), node, n_items, *least))
             }
         }
+    }
+
+    /// True where the rule lists the words for what blocks, and one of `reasons` is not among them.
+    pub(super) fn lacks_blocked_reason<'r>(
+        &self,
+        mut reasons: impl Iterator<Item = &'r str>,
+    ) -> bool {
+        match &self.check {
+            Check::OneOf(words) if self.spellings().any(|it| is_blocked_reason(it)) => {
+                reasons.any(|reason| !words.iter().any(|it| it == reason))
+            }
+            Check::OneOf(_)
+            | Check::Present
+            | Check::Kind(_)
+            | Check::NoneOf(_)
+            | Check::AtLeast(_)
+            | Check::AtMost(_)
+            | Check::Absent
+            | Check::SameAs(_)
+            | Check::CountedBy(_) => false,
+        }
+    }
+
+    pub(super) fn with_blocked_reasons<'r>(
+        &self,
+        reasons: impl Iterator<Item = &'r str> + Clone,
+    ) -> Self {
+        let mut rule = self.clone();
+        if self.lacks_blocked_reason(reasons.clone())
+            && let Check::OneOf(words) = &mut rule.check
+        {
+            let known = words.clone();
+            let is_new = |it: &&str| !known.iter().any(|word| word == it);
+            words.extend(reasons.filter(is_new).map(str::to_owned));
+        }
+        rule
     }
 
     pub(crate) fn spellings(&self) -> impl Iterator<Item = &String> {
@@ -171,7 +207,7 @@ impl ContractRule {
     /// Checks every spelling: any of them may hold the contradiction.
     fn contradiction(&self, body: &Body<'_>, refused: &[String]) -> Option<Problem> {
         let says_it = |path: &&String| {
-            let value = body.at(path).and_then(Node::scalar_text);
+            let value = body.at(path).and_then(scalar);
             value.is_some_and(|it| refused.iter().any(|word| word == it))
         };
         let path = self.spellings().find(says_it)?;
@@ -179,12 +215,20 @@ impl ContractRule {
         Some(Problem::new(body.path(path), "contradiction", message))
     }
 
-    fn excess(&self, path: impl Fn() -> String, node: &Node, most: u32) -> Option<Problem> {
-        let number: f64 = node.scalar_text()?.trim().parse().ok()?;
-        (number > f64::from(most)).then(|| {
-            let message = format!("cannot be more than {most} here: {}", self.about);
-            Problem::new(path(), "contradiction", message)
-        })
+    /// Checks every spelling, as a contradiction.
+    fn excess(&self, body: &Body<'_>, most: u32) -> Option<Problem> {
+        let problem = |path: &String| {
+            let node = body.at(path).filter(|it| !it.is_blank())?;
+            let number: Option<f64> = scalar(node).and_then(|it| it.trim().parse().ok());
+            let (rule, message) = match number.filter(|it| it.is_finite()) {
+                Some(number) if number <= f64::from(most) => return None,
+                Some(_) => ("contradiction", format!("cannot be more than {most} here")),
+                // What cannot be read may well be too much.
+                None => ("wrong_type", format!("is not a number up to {most}")),
+            };
+            Some(Problem::new(body.path(path), rule, format!("{message}: {}", self.about)))
+        };
+        self.spellings().find_map(problem)
     }
 
     fn presence(&self, body: &Body<'_>) -> Option<Problem> {
@@ -201,7 +245,7 @@ impl ContractRule {
         node: &Node,
         other: &str,
     ) -> Option<Problem> {
-        let (one, two) = (node.scalar_text()?.trim(), body.at(other)?.scalar_text()?.trim());
+        let (one, two) = (scalar(node)?.trim(), scalar(body.at(other)?)?.trim());
         (one != two).then(|| {
             let message = format!("is not what `{other}` says: {}", self.about);
             Problem::new(path(), "contradiction", message)
@@ -215,10 +259,10 @@ impl ContractRule {
         node: &Node,
         counted: &Counted,
     ) -> Option<Problem> {
-        let most: usize = body.at(&counted.by)?.scalar_text()?.trim().parse().ok()?;
+        let most: usize = scalar(body.at(&counted.by)?)?.trim().parse().ok()?;
         let says = |item: &Node, key: &str, word: &str| {
             let attribute = || item.member(&format!("@{key}"));
-            item.member(key).or_else(attribute).and_then(Node::scalar_text) == Some(word)
+            item.member(key).or_else(attribute).and_then(scalar) == Some(word)
         };
         let is_counted = |item: &&Node| match &counted.only {
             Some((key, word)) => says(item, key, word),
@@ -260,4 +304,8 @@ impl ContractRule {
         };
         Problem::new(path, "missing", message)
     }
+}
+
+fn is_blocked_reason(path: &str) -> bool {
+    path.rsplit('.').next() == Some("blocked_reason")
 }

@@ -13,6 +13,11 @@ pub enum ValueKind {
     Map,
 }
 
+/// A scalar, or the one beside attributes: XML keeps it as `#text` there.
+pub(super) fn scalar(node: &Node) -> Option<&str> {
+    node.scalar_text().or_else(|| node.member("#text")?.scalar_text())
+}
+
 impl ValueKind {
     pub(super) fn holds(self, node: &Node) -> bool {
         match self {
@@ -20,10 +25,8 @@ impl ValueKind {
             // XML has no other way to write an empty list.
             ValueKind::List => items(node).is_some() || node.as_text() == Some(""),
             ValueKind::Map => node.kind() == NodeKind::Map,
-            ValueKind::Bool => matches!(node.scalar_text(), Some("true" | "false")),
-            ValueKind::Number => {
-                node.scalar_text().is_some_and(|it| Number::parse(it.trim()).is_some())
-            }
+            ValueKind::Bool => matches!(scalar(node), Some("true" | "false")),
+            ValueKind::Number => scalar(node).is_some_and(|it| Number::parse(it.trim()).is_some()),
         }
     }
 

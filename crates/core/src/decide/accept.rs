@@ -1,5 +1,6 @@
 //! Accept: the receiver takes the baton and becomes the one who must act.
 
+use super::approvals;
 use super::draft::{Draft, require_agent, wrong_state};
 use super::frame;
 use super::passed;
@@ -116,11 +117,13 @@ fn take(
         Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => None,
     };
     let agent = handoff.to.agent.clone();
+    let holder = approvals::holder(draft);
     draft.emit(HandoffEvent::Accepted {
         handoff: handoff.no,
         by: agent.clone(),
         is_implicit,
         acknowledgement,
+        holder,
     });
     if let Some(caller) = caller {
         let outcome = handoff.brings.unwrap_or(Outcome::Success);

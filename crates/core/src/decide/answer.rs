@@ -14,7 +14,6 @@ use super::passed;
 use super::person::{only_a_person, speaker_in};
 use super::question;
 use super::usage;
-use crate::collaboration::answered_decisions;
 use crate::command::GateAnswer;
 use crate::content::ContentId;
 use crate::contract::Profile;
@@ -68,7 +67,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         comment,
         n_extra: extra_rounds(draft, &gate, &answer.answer),
         resets: limit::resets(draft, &gate, &answer.answer),
-        decisions: answered_decisions(&draft.run, handoff.no, answer.comment.as_ref()),
+        decisions: approvals::answered(draft, &handoff, answer),
     });
     settle_blockers(draft, &gate, answer, comment);
     draft.done.handoff = Some(handoff.no);
@@ -424,7 +423,13 @@ fn go_on_at_once(
         ..Offer::new(human(), waiting, None)
     };
     let handoff = offer(draft, answer);
-    draft.emit(HandoffEvent::Accepted { handoff, by, is_implicit: true, acknowledgement: None });
+    draft.emit(HandoffEvent::Accepted {
+        handoff,
+        by,
+        is_implicit: true,
+        acknowledgement: None,
+        holder: None,
+    });
     draft.complete(handoff, outcome, None);
     draft.emit(FrameEvent::Closed { caller, outcome });
     Some(handoff)

@@ -41,7 +41,7 @@ pub(super) fn answers_as(by: &str, answer: Answer) -> Command {
     Command::Answer(GateAnswer { by: person(by), ..said })
 }
 
-fn approves(by: &str) -> Command {
+pub(super) fn approves(by: &str) -> Command {
     answers_as(by, Answer::Approve)
 }
 
@@ -194,6 +194,51 @@ fn the_author_is_known_after_the_checks_too() {
     check(&tester, expect!["HO-004 implementer→human pending; parked"]);
     let gate = tester.run.gate().unwrap().1;
     assert_eq!(gate.approval.as_ref().unwrap().author, Some(person("ada")));
+}
+
+#[test]
+fn a_caller_without_a_name_counts_as_no_person() {
+    let mut tester = asked(2, &[]);
+    for name in ["local", "Local", "runner", "RUNNER"] {
+        let refusal = tester.would(&approves(name)).unwrap_err();
+        assert_eq!(refusal.code(), "unnamed_caller", "{name}");
+    }
+    check_refused(
+        &mut tester,
+        &approves("local"),
+        expect![
+            "unnamed_caller: `local` is how callers go by that state no name, and an approval of HO-003 counts people; say who you are: `--as NAME`, or the header `Baton-As`"
+        ],
+    );
+    // To send the work back counts nobody.
+    assert!(tester.would(&answers_as("local", Answer::Reject)).is_ok());
+    let mut named = asked(1, &["ana", "ben"]);
+    let refusal = named.would(&answers_as("local", Answer::Reject)).unwrap_err();
+    assert_eq!(refusal.code(), "unnamed_caller");
+    check_refused(
+        &mut named,
+        &passes_on("ana", "local"),
+        expect![
+            "bad_delegate: the vote of `ana` on HO-003 cannot go to `local`: that is how callers go by that state no name"
+        ],
+    );
+    // A workflow that names this very name has given it a vote.
+    assert!(asked(1, &["runner"]).would(&approves("runner")).is_ok());
+}
+
+#[test]
+fn a_package_without_a_name_was_made_by_the_person_who_held_the_work() {
+    let mut tester = in_state(State::Accepted);
+    let of = vec![person("dora"), person("ben")];
+    approvers_on(&mut tester, Approvers { need: 1, of, author_may_approve: false });
+    tester.does(&release(2));
+    tester.caller = person("dora");
+    tester.accepts(2);
+    tester.caller = person("local");
+    tester.completes(2, Outcome::Success, draft_plan("built"));
+    let refusal = tester.would(&approves("dora")).unwrap_err();
+    assert_eq!(refusal.code(), "own_work");
+    assert!(tester.would(&approves("ben")).is_ok());
 }
 
 #[test]

@@ -6,22 +6,32 @@ use jiff::Timestamp;
 use super::draft::Draft;
 use super::person::only_a_person;
 use crate::approval::{GateApproval, PersonIdentity, Vote};
+use crate::collaboration::{answered_decisions, decisions_in_words, has_open_decisions};
 use crate::command::{DelegateVote, GateAnswer};
 use crate::content::ContentId;
 use crate::event::GateEvent;
 use crate::gate::{Answer, Gate, GateKind};
 use crate::look_alike::is_same_person;
 use crate::names::Principal;
+use crate::person::is_unnamed;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, State};
 use crate::workflow::EdgeGate;
 
-/// The caller, as the author of a package that comes with this command, where a gate of the workflow
-/// asks who that is.
+/// The author of a package that comes with this command, where a gate of the workflow asks who that is:
+/// the caller, or the one who held the work, where the caller states no name.
 pub(super) fn author(draft: &Draft<'_>, package: Option<ContentId>) -> Option<Principal> {
     let is_asked_for =
         draft.workflow().has_approvers() && package.is_some_and(|it| draft.is_new(it));
-    draft.ground.caller.filter(|_| is_asked_for).cloned()
+    let caller = draft.ground.caller.filter(|_| is_asked_for)?;
+    let held = draft.ended_holder().filter(|_| is_unnamed(caller));
+    Some(held.unwrap_or(caller).clone())
+}
+
+/// The caller that takes work, where a gate of the workflow asks who made a package.
+pub(super) fn holder(draft: &Draft<'_>) -> Option<Principal> {
+    let caller = draft.ground.caller.filter(|it| !is_unnamed(it));
+    caller.filter(|_| draft.workflow().has_approvers()).cloned()
 }
 
 /// With the approvals that the gate's edge asks for, and the time of the reminder. An advisory gate
@@ -47,6 +57,10 @@ pub(super) fn asked_for(draft: &Draft<'_>, gate: Gate) -> Gate {
 pub(super) fn check(row: &Handoff, gate: &Gate, answer: &GateAnswer) -> Result<(), Refusal> {
     let Some(asked) = &gate.approval else { return Ok(()) };
     let (handoff, by) = (row.no, &answer.by);
+    let is_counted = !asked.is_for_all || answer.answer == Answer::Approve;
+    if is_counted && is_unnamed(by) && (asked.is_for_all || asked.vote_of(by).is_none()) {
+        return Err(Refusal::UnnamedCaller { handoff, by: by.clone() });
+    }
     if answer.answer == Answer::Approve {
         check_new(handoff, asked, by)?;
     }
@@ -79,9 +93,34 @@ pub(super) fn approve(
 ) -> bool {
     let package = row.gate.as_ref().and_then(|it| it.package);
     let (handoff, by, identity) = (row.no, answer.by.clone(), PersonIdentity::Unauthenticated);
-    draft.emit(GateEvent::Approved { handoff, by, package, comment, identity });
+    let decisions = decisions_in_words(&draft.run, handoff, answer.comment.as_ref());
+    draft.emit(GateEvent::Approved { handoff, by, package, comment, identity, decisions });
     let gate = draft.run.handoff(handoff).and_then(|it| it.gate.as_ref());
     gate.and_then(|it| it.approval.as_ref()).is_none_or(GateApproval::is_enough)
+}
+
+/// The open decisions that an answer closes: those that its words are about. An approval by several people
+/// closes what any of them wrote about; without words nothing is decided.
+pub(super) fn answered(draft: &Draft<'_>, row: &Handoff, answer: &GateAnswer) -> Option<Vec<u32>> {
+    let gate = draft.run.handoff(row.no).and_then(|it| it.gate.as_ref());
+    let approval = gate.and_then(|it| it.approval.as_ref());
+    match (&answer.answer, approval) {
+        (Answer::Approve, _) if !has_open_decisions(&draft.run, row.no) => None,
+        (Answer::Approve, Some(approval)) => Some(approval.decisions()),
+        (Answer::Approve, None) if answer.comment.is_none() => Some(Vec::new()),
+        (
+            Answer::Continue
+            | Answer::Accept
+            | Answer::Abort
+            | Answer::Approve
+            | Answer::Reject
+            | Answer::Reply
+            | Answer::Question
+            | Answer::Modify
+            | Answer::HandTo(_),
+            _,
+        ) => answered_decisions(&draft.run, row.no, answer.comment.as_ref()),
+    }
 }
 
 /// A person lets another one approve in their place.
@@ -109,6 +148,9 @@ pub(super) fn delegate(draft: &mut Draft<'_>, asked: &DelegateVote) -> Result<()
 
 /// A vote goes to a new person: not back, and not to one who has a vote or may have none.
 fn why_not_to(approval: &GateApproval, vote: &Vote, to: &Principal) -> Option<String> {
+    if is_unnamed(to) {
+        return Some("that is how callers go by that state no name".to_owned());
+    }
     let is_it = |it: &Principal| is_same_person(it.as_str(), to.as_str());
     if vote.holder().is_some_and(is_it) {
         return Some("it is theirs already".to_owned());

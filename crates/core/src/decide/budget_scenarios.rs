@@ -183,6 +183,100 @@ fn rework_beyond_the_budget_of_its_edge_asks_a_person() {
     assert_eq!(tester.run.current().unwrap().to.agent.as_str(), "reviewer");
 }
 
+/// Budgets of the next agent say nothing about what the one before has used.
+#[test]
+fn work_of_an_agent_that_went_beyond_its_own_budget_is_not_handed_on() {
+    let step = |name| StepId::parse(name).unwrap();
+    for (owner, text) in [
+        (
+            BudgetOwner::Step(step("review")),
+            "The step `review` has used 101 tokens; its budget is 100 tokens",
+        ),
+        (
+            BudgetOwner::Edge { from: step("implement"), to: step("review") },
+            "The work from `implement` to `review` has used 101 tokens; its budget is 100 tokens",
+        ),
+        (
+            BudgetOwner::Agent(agent("reviewer")),
+            "`reviewer` has used 101 tokens; its budget is 100 tokens",
+        ),
+    ] {
+        let mut tester = at_review();
+        let most = budget("100tokens");
+        for it in &mut tester.workflow.steps {
+            match &owner {
+                BudgetOwner::Step(id) if *id == it.id => it.limits.budget = most,
+                BudgetOwner::Edge { from, to } if *from == it.id => {
+                    let to = Target::Step(to.clone());
+                    let edges = it.edges.iter_mut().filter(|it| it.to == to);
+                    edges.for_each(|it| it.budget = most);
+                }
+                BudgetOwner::Step(_) | BudgetOwner::Edge { .. } => {}
+                BudgetOwner::Agent(id) => {
+                    let agent = Some(id.clone());
+                    tester.budgets = vec![AgentBudget { agent, budget: most }];
+                }
+                BudgetOwner::Run => unreachable!("no case of this test"),
+            }
+        }
+        let no = tester.run.n_handoffs;
+        let usage = used(&tester, no, 101);
+        tester.does(&usage);
+        tester.hands("reviewer", "refactorer", nothing());
+        assert_eq!(stopped_by(&tester), text);
+        let no = tester.run.n_handoffs;
+        tester.answers(no, Answer::Continue);
+        assert_eq!(tester.run.current().unwrap().to.agent.as_str(), "refactorer");
+    }
+}
+
+#[test]
+fn work_that_took_exactly_its_budget_is_handed_on() {
+    let mut tester = at_review();
+    let agent = Some(agent("reviewer"));
+    tester.budgets = vec![AgentBudget { agent, budget: budget("100tokens") }];
+    let usage = used(&tester, tester.run.n_handoffs, 100);
+    tester.does(&usage);
+    tester.hands("reviewer", "refactorer", nothing());
+    assert!(tester.run.gate().is_none());
+}
+
+#[test]
+fn a_program_that_reports_for_itself_is_stopped_when_it_goes_on_beyond_its_budget() {
+    let own = |tester: &Tester, no: u32, tokens: u64| {
+        let Command::RecordUsage(it) = used(tester, no, tokens) else { unreachable!("it is one") };
+        Command::RecordUsage(RecordUsage { executor: None, ..it })
+    };
+    let mut tester = Tester::started();
+    let most = budget("20tokens");
+    tester.budgets = vec![AgentBudget { agent: Some(agent("analyst")), budget: most }];
+    tester.does(&accept_with(1, 20));
+    let usage = own(&tester, 1, 30);
+    tester.does(&usage);
+    assert!(tester.run.gate().is_none(), "that may have been its last report");
+    let runners = used(&tester, 1, 1);
+    tester.does(&runners);
+    assert!(tester.run.gate().is_none(), "a runner stops its program by itself");
+    let usage = own(&tester, 1, 10);
+    tester.does(&usage);
+    assert_eq!(stopped_by(&tester), "`analyst` has used 41 tokens; its budget is 20 tokens");
+    let (row, gate) = tester.run.gate().unwrap();
+    assert_eq!(gate.choices(), ["continue", "hand_to", "abort"]);
+    let no = row.no.0;
+    tester.answers(no, Answer::Continue);
+    assert_eq!(tester.run.current().unwrap().to.agent.as_str(), "analyst");
+
+    // Without a lease the loss of the work goes unnoticed: it is held up when it is handed on.
+    let mut tester = Tester::started();
+    tester.budgets = vec![AgentBudget { agent: Some(agent("analyst")), budget: most }];
+    tester.accepts(1);
+    for tokens in [30, 10] {
+        let usage = own(&tester, 1, tokens);
+        tester.does(&usage);
+    }
+    assert!(tester.run.gate().is_none());
+}
+
 #[test]
 fn a_run_keeps_the_budget_that_it_is_started_with() {
     let tester = Tester::started();

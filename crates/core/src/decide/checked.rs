@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, RunStatus, State};
 use crate::workflow::{Edge, Place};
 
-/// How much of what failed the sender is told: its prompt shows all of it.
+/// How much of what failed is in the reason; the prompt of the sender shows all of it.
 const MOST_TOLD_BYTES: usize = 48 * 1024;
 
 /// Whether work along an edge has to be checked first: a check of it has not passed yet.
@@ -137,7 +137,13 @@ pub(super) fn claim(draft: &mut Draft<'_>, claim: &ClaimChecks) -> Result<(), Re
         return Err(Refusal::NoChecks { handoff: row.no });
     }
     let (handoff, by) = (row.no, row.to.agent);
-    draft.emit(HandoffEvent::Accepted { handoff, by, is_implicit: false, acknowledgement: None });
+    draft.emit(HandoffEvent::Accepted {
+        handoff,
+        by,
+        is_implicit: false,
+        acknowledgement: None,
+        holder: None,
+    });
     let fence = draft.open(handoff)?.fence;
     draft.emit(LeaseEvent::Granted { handoff, fence, seconds: claim.lease.seconds() });
     draft.done.handoff = Some(handoff);
@@ -236,7 +242,7 @@ fn send_back(
     failed: &[CheckName],
     results: &[RanCheck],
 ) {
-    let reason = draft.keep(&told(work, failed, results));
+    let reason = draft.keep(&failure_reason(work, failed, results));
     let to = work.returns_to().clone();
     let forward = work.forward();
     let before = draft.run.rounds(row.branch, &forward).and_then(|it| it.findings);
@@ -318,7 +324,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, row: &Handoff, lose: &LoseLease) -> Re
         return Err(Refusal::StaleFence { handoff: row.no, fence, current: Some(row.fence) });
     }
     draft.emit(LeaseEvent::Lost { handoff: row.no, fence });
-    let lost = reason.map_or("The runner of the checks was not heard of any more", Reason::as_str);
+    let lost = reason.map_or("The runner of the checks stopped answering", Reason::as_str);
     // A runner that says what keeps it from running them would be kept from it again.
     if lose.asks || row.attempt > draft.workflow().limits.retries {
         give_up(draft, row, &work, &format!("The checks could not be run: {lost}"));
@@ -330,7 +336,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, row: &Handoff, lose: &LoseLease) -> Re
     Ok(())
 }
 
-/// A runner gives the checks back undone: it was told to stop.
+/// A runner gives the checks back undone: it has to stop.
 pub(super) fn release(
     draft: &mut Draft<'_>,
     row: &Handoff,
@@ -368,7 +374,7 @@ fn give_up(draft: &mut Draft<'_>, row: &Handoff, work: &CheckedWork, why: &str) 
 }
 
 /// What failed, in words for the sender.
-fn told(work: &CheckedWork, failed: &[CheckName], results: &[RanCheck]) -> String {
+fn failure_reason(work: &CheckedWork, failed: &[CheckName], results: &[RanCheck]) -> String {
     let worker = match &work.worker.place {
         Place::Step(_) | Place::Delegate(_) | Place::Human => format!("`{}`", work.worker.agent),
         Place::Orchestrator => "the end of the run".to_owned(),

@@ -279,7 +279,9 @@ fn a_runner_that_gives_the_checks_back_or_is_late_changes_nothing_about_the_work
     check_refused(
         &mut tester,
         &report(3, 1, vec![result("tests", Verdict::Passed, "aaaa")]),
-        expect!["finished: HO-003 is finished, and a finished handoff never changes"],
+        expect![
+            "finished: HO-003 is finished, and a finished handoff never changes; `baton handoff list` shows those that are open"
+        ],
     );
     check_refused(
         &mut tester,
@@ -301,7 +303,11 @@ fn a_runner_takes_only_checks_that_it_can_run() {
         expect!["nothing_to_check: HO-003 waits for no checks that this runner could run"],
     );
     tester.does(&Command::Pause { reason: None });
-    check_refused(&mut tester, &claim(3), expect!["paused: the run is paused; resume it first"]);
+    check_refused(
+        &mut tester,
+        &claim(3),
+        expect!["paused: the run is paused; type `baton run resume RUN` first"],
+    );
 }
 
 #[test]

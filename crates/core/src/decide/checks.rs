@@ -11,6 +11,7 @@ use crate::event::{EvidenceEvent, GateEvent};
 use crate::evidence::{self, MOST_CHECKS};
 use crate::gate::{Gate, GateKind};
 use crate::outcome::Outcome;
+use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{EdgeKey, Handoff, Kind};
 use crate::workflow::Target;
@@ -34,6 +35,10 @@ pub(super) fn record(draft: &mut Draft<'_>, given: &Record) -> Result<(), Refusa
         ran: None,
     });
     draft.done.handoff = Some(handoff.no);
+    if draft.is_decided_by_runner(&given.check) {
+        let words = format!("recorded as a claim: a runner decides `{}`", given.check);
+        draft.done.warnings.push(Problem::new("check", "claim", words));
+    }
     let row = draft.open(handoff.no)?;
     if let Some(gate) = &row.gate {
         open_if_passed(draft, &row, gate);

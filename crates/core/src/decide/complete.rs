@@ -130,8 +130,17 @@ fn finish(
             Ok(())
         }
         Route::Ask(step, cause, outcome) => {
-            if outcome == Outcome::Blocked {
-                let warnings = check_implied(draft, ImpliedWay::Blocked, work.package, profile)?;
+            let way = match outcome {
+                Outcome::Blocked => Some(ImpliedWay::Blocked),
+                Outcome::NeedsClarification => Some(ImpliedWay::Clarification),
+                Outcome::Success
+                | Outcome::Failure
+                | Outcome::NeedsReview
+                | Outcome::Skipped
+                | Outcome::Unknown => None,
+            };
+            if let Some(way) = way {
+                let warnings = check_implied(draft, way, work.package, profile)?;
                 draft.done.warnings.extend(warnings);
             }
             ask(draft, held, step, work, cause, outcome);

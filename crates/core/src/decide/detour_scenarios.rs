@@ -7,12 +7,14 @@ use super::cycle_scenarios::{begun, check_asked, gate};
 use super::fixture::*;
 use super::scenarios::{check, check_refused};
 use crate::command::{Command, Complete, Create, Reroute};
+use crate::contract::{Check, Contract, ContractRule, Profile};
 use crate::detour::RerouteCause;
 use crate::document::Node;
 use crate::event::{BlockerEvent, Event};
 use crate::gate::Answer;
 use crate::names::Principal;
 use crate::outcome::Outcome;
+use crate::refusal::Refusal;
 use crate::run::{Baton, CounterScope};
 use crate::workflow::{BlockerRouting, OnExpire, Place, Resolver, ResolverRow, Workflow};
 
@@ -104,6 +106,46 @@ fn what_blocks_goes_to_the_resolver_and_the_work_comes_back_with_the_resolution(
     tester.accepts(4);
     tester.completes(4, Outcome::Success, nothing());
     check(&tester, expect!["HO-005 implementer→reviewer pending; offered"]);
+}
+
+/// What a project adds to the table of reasons is offered by the prompt, so it has to be taken.
+#[test]
+fn every_reason_that_the_workflow_routes_is_taken_when_work_is_blocked() {
+    let known = ContractRule {
+        field: "blocked_reason".to_owned(),
+        others: Vec::new(),
+        about: "what blocks".to_owned(),
+        check: Check::OneOf(vec!["unknown".to_owned()]),
+        when: Vec::new(),
+    };
+    let implied = |name: &str| Contract {
+        name: name.to_owned(),
+        must: vec![known.clone()],
+        should: vec![known.clone()],
+    };
+    let at_work = || {
+        let mut tester = at_work();
+        tester.workflow.routing.rows[0].reason = "licence_question".to_owned();
+        tester.implied = vec![implied("implied/blocked"), implied("metadata/*→*")];
+        tester
+    };
+    let metadata = |reason: &str| {
+        let Node::Map(mut members) = blocked(reason) else { unreachable!() };
+        members.push(("status".to_owned(), Node::text("blocked")));
+        members.push(("handoff".to_owned(), Node::map([("next_agent", Node::Null)])));
+        Node::Map(members)
+    };
+    for document in [blocked("licence_question"), metadata("licence_question")] {
+        let mut tester = at_work();
+        let Command::Complete(done) = complete(2, Outcome::Blocked, document) else {
+            unreachable!()
+        };
+        tester.does(&Command::Complete(Complete { profile: Profile::Lenient, ..done }));
+        check(&tester, expect!["HO-003 orchestrator→security-check pending; offered"]);
+    }
+    let refusal = at_work().tries(&complete(2, Outcome::Blocked, metadata("licence"))).unwrap_err();
+    let Refusal::Contract { problems, .. } = refusal else { panic!("{refusal:?}") };
+    assert!(problems[0].message.contains("`licence_question`"), "{problems:?}");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! A contract that asks for `dispositions`: every finding of the review gets an answer.
 
-use std::sync::Arc;
-
 use super::asks_for_answers;
 use super::dispositions::missing;
 use super::fixture::{Tester, complete, create, pipeline, step, story, to};
@@ -9,9 +7,10 @@ use crate::command::{Command, Complete};
 use crate::contract::{Check, Contract, ContractRule, Profile};
 use crate::document::Node;
 use crate::outcome::Outcome;
-use crate::package::{Format, Package, ReviewFinding};
+use crate::package::{Format, Package};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
+use crate::view::{FindingToAnswer, findings_to_answer};
 use crate::workflow::{Edge, Target, Workflow};
 
 fn rule() -> ContractRule {
@@ -48,13 +47,14 @@ fn at_work(contract: Contract) -> Tester {
     let first = create("orchestrator", "analyst", story());
     let mut tester = Tester::begun_in(fixing(contract), &first).unwrap();
     tester.accepts(1);
-    let finding = |location: &str, severity: &str| ReviewFinding {
-        location: location.to_owned(),
-        severity: severity.to_owned(),
-    };
-    tester.to_answer =
-        [finding("a.rs:1", "critical"), finding(" b.rs:2 ", "minor")].into_iter().collect();
+    tester.to_answer = vec![finding("a.rs:1", true), finding(" b.rs:2 ", false)];
     tester
+}
+
+/// At a place, or without one.
+fn finding(location: &str, is_blocking: bool) -> FindingToAnswer {
+    let location = (!location.is_empty()).then(|| location.to_owned());
+    FindingToAnswer { location, is_blocking }
 }
 
 fn answer(location: &str, answer: &str, reason: &str) -> Node {
@@ -167,7 +167,7 @@ fn in_xml_answers_are_attributes_and_the_reason_is_the_text() {
             ("dispositions", Node::map([("disposition", Node::List(items))])),
         ]);
         let document = Node::Map(vec![("handoff".to_owned(), inside)]);
-        Package { document: Arc::new(document), ..Package::new(Format::Xml, "<a/>", Node::Null) }
+        Package::new(Format::Xml, "<a/>", document)
     };
     let both = package(vec![item("a.rs:1", "decline"), item("b.rs:2", "accept")]);
     at_work(must()).does(&hands(both, Profile::Lenient));
@@ -196,7 +196,7 @@ fn a_contract_that_does_not_ask_for_answers_gets_none() {
 fn a_place_for_the_answers_is_made_where_the_document_has_none() {
     let none = json(Node::map([("summary", Node::text("Bound 2 parameters in `a.rs`"))]));
     let to_answer = at_work(must()).to_answer;
-    let missing = missing(Some(&must()), Some(&to_answer), &none).unwrap();
+    let missing = missing(Some(&must()), Some(&to_answer), &none, None).unwrap();
     let marked = missing.marked(Node::map([("summary", Node::text("kept"))]), &none);
     let Node::Map(members) = marked else { panic!("{marked:?}") };
     let keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
@@ -204,6 +204,32 @@ fn a_place_for_the_answers_is_made_where_the_document_has_none() {
     let again = missing.marked(with(Vec::new()), &none);
     let Node::Map(members) = again else { panic!("{again:?}") };
     assert_eq!(members.len(), 2, "not twice: {members:?}");
+}
+
+/// As of an issue: `branch` and `issue_number`.
+#[test]
+fn the_branch_of_an_issue_is_refused_in_strict_and_a_warning_in_lenient() {
+    let field = |key: &str| ContractRule {
+        field: key.to_owned(),
+        about: "the issue".to_owned(),
+        check: Check::Present,
+        ..rule()
+    };
+    let must = vec![field("branch"), field("issue_number")];
+    let contract = || Contract { name: "prep".to_owned(), must: must.clone(), should: Vec::new() };
+    let named = |branch: &str| {
+        let keys = [("issue_number", "5"), ("branch", branch)];
+        let summary = ("summary", Node::text("Made 1 workspace with `cargo build`"));
+        json(Node::map(keys.into_iter().map(|(k, it)| (k, Node::text(it))).chain([summary])))
+    };
+    let skeleton =
+        check_refused(contract(), named("master"), Profile::Strict, &["branch branch_name"]);
+    let mark = skeleton.member("branch").and_then(Node::as_text).unwrap_or_default();
+    assert!(mark.starts_with("<text: "), "{mark}");
+    let warnings =
+        at_work(contract()).does(&hands(named("master"), Profile::Lenient)).done.warnings;
+    assert!(warnings.iter().any(|it| it.rule == "branch_name"), "{warnings:?}");
+    at_work(contract()).does(&hands(named("feature/issue-5-log-in"), Profile::Strict));
 }
 
 fn skips(package: Package, profile: Profile) -> Command {
@@ -259,4 +285,129 @@ fn a_skip_is_no_way_around_the_answers_to_a_review() {
     tester.to_answer.clear();
     let expected = ["pr_number missing", "dispositions missing"];
     assert_eq!(refused(&mut tester, none(), Profile::Lenient), expected);
+}
+
+/// At work on these findings alone.
+fn on(contract: Contract, findings: Vec<FindingToAnswer>) -> Tester {
+    let mut tester = at_work(contract);
+    tester.to_answer = findings;
+    tester
+}
+
+#[track_caller]
+fn check_taken(tester: Tester, answers: Vec<Node>, profile: Profile, expected: &[&str]) {
+    let mut tester = tester;
+    let Err(refusal) = tester.tries(&hands(json(with(answers)), profile)) else {
+        assert_eq!(expected, [""; 0]);
+        return;
+    };
+    let Refusal::Contract { problems, .. } = refusal else { panic!("{refusal:?}") };
+    assert_eq!(told(&problems), expected);
+}
+
+#[test]
+fn two_findings_at_one_place_need_two_answers() {
+    let two = || on(should(), vec![finding("a.rs:1", true), finding("a.rs:1", true)]);
+    let fixed = || answer("a.rs:1", "accept", "");
+    let expected = ["dispositions unanswered_finding"];
+    check_taken(two(), vec![fixed()], Profile::Strict, &expected);
+    check_taken(two(), vec![fixed(), fixed()], Profile::Strict, &[]);
+    check_taken(two(), vec![fixed(), answer("a.rs:1", "defer", "")], Profile::Strict, &[]);
+    let Refusal::Contract { skeleton, .. } =
+        two().tries(&hands(json(with(vec![fixed()])), Profile::Strict)).unwrap_err()
+    else {
+        unreachable!()
+    };
+    let Some(Node::List(places)) = skeleton.member("dispositions") else { panic!("{skeleton:?}") };
+    assert_eq!(places.len(), 2, "{places:?}");
+}
+
+#[test]
+fn a_finding_without_a_place_needs_an_answer_too() {
+    let both = || on(should(), vec![finding("a.rs:1", true), finding("", true)]);
+    let fixed = || answer("a.rs:1", "accept", "");
+    let expected = ["dispositions unanswered_finding"];
+    check_taken(both(), vec![fixed()], Profile::Strict, &expected);
+    for other in ["", "the password in the log"] {
+        check_taken(both(), vec![fixed(), answer(other, "accept", "")], Profile::Strict, &[]);
+    }
+}
+
+#[test]
+fn one_finding_has_one_answer() {
+    let one = || on(should(), vec![finding("a.rs:1", false)]);
+    let (fixed, not) = (answer("a.rs:1", "accept", ""), answer("a.rs:1", "decline", "A setting"));
+    let expected = ["dispositions contradictory_disposition"];
+    for profile in Profile::ALL {
+        check_taken(one(), vec![fixed.clone(), not.clone()], profile, &expected);
+        check_taken(one(), vec![fixed.clone(), fixed.clone()], profile, &[]);
+    }
+}
+
+/// As `nothing-to-fix` of the built-in workflow: past the review.
+fn nothing_to_fix() -> Contract {
+    let nothing = ContractRule {
+        field: "blocking_issues".to_owned(),
+        about: "what blocks has to be fixed and reviewed again".to_owned(),
+        check: Check::Absent,
+        ..rule()
+    };
+    Contract { must: vec![nothing], ..should() }
+}
+
+#[test]
+fn what_was_fixed_or_blocks_does_not_go_past_the_review() {
+    let minor = || on(nothing_to_fix(), vec![finding("a.rs:1", false)]);
+    let blocking = || on(nothing_to_fix(), vec![finding("a.rs:1", true)]);
+    let fixed = || vec![answer("a.rs:1", "accept", "")];
+    let declined = || vec![answer("a.rs:1", "decline", "A setting")];
+    for profile in Profile::ALL {
+        check_taken(minor(), declined(), profile, &[]);
+        check_taken(minor(), fixed(), profile, &["dispositions[0] contradictory_disposition"]);
+        check_taken(blocking(), declined(), profile, &["dispositions blocking_finding"]);
+        let deferred = vec![answer("a.rs:1", "defer", "")];
+        check_taken(blocking(), deferred, profile, &["dispositions blocking_finding"]);
+    }
+    // To the reviewer all of it may go.
+    check_taken(on(should(), vec![finding("a.rs:1", true)]), declined(), Profile::Strict, &[]);
+}
+
+#[test]
+fn a_skip_fixes_nothing_whichever_edge_it_takes() {
+    for own in [None, Some(Contract { name: "skips".to_owned(), ..nothing_to_fix() })] {
+        let mut tester = optional(nothing_to_fix(), own);
+        tester.to_answer = vec![finding("a.rs:1", true)];
+        let fixed = with(vec![answer("a.rs:1", "accept", "")]);
+        let refusal = tester.tries(&skips(json(fixed), Profile::Lenient)).unwrap_err();
+        let Refusal::Contract { problems, skeleton, .. } = refusal else { panic!("{refusal:?}") };
+        let expected =
+            ["dispositions[0] contradictory_disposition", "dispositions blocking_finding"];
+        assert_eq!(told(&problems), expected);
+        let mark = skeleton.at("dispositions").map(|it| format!("{it:?}")).unwrap_or_default();
+        assert!(mark.contains("`decline`, `defer`") && !mark.contains("`accept`"), "{mark}");
+    }
+}
+
+#[test]
+fn every_listed_finding_is_to_be_answered_once() {
+    let issue = |location: &str, severity: &str, words: &str| {
+        let keys = [("@location", location), ("@severity", severity), ("#text", words)];
+        Node::map(keys.into_iter().filter(|it| !it.1.is_empty()).map(|(k, it)| (k, Node::text(it))))
+    };
+    let two = vec![issue("a.ts:1", "critical", "SQL"), issue("a.ts:1", "critical", "log")];
+    let list = |issues: Vec<Node>| Node::map([("issue", Node::List(issues))]);
+    let critical = finding("a.ts:1", true);
+    for (key, issues, expected) in [
+        ("blocking_issues", two.clone(), vec![critical.clone(), critical.clone()]),
+        ("blocking_issues", vec![two[0].clone(), two[0].clone()], vec![critical.clone()]),
+        ("blocking_issues", vec![Node::text("SQL")], vec![finding("", true)]),
+        ("findings", vec![Node::text("A name")], vec![finding("", false)]),
+        ("findings", vec![issue("b.ts:2", "minor", "")], vec![finding("b.ts:2", false)]),
+    ] {
+        let document = Node::map([(key, list(issues))]);
+        assert_eq!(findings_to_answer(&document), expected, "{document:?}");
+    }
+    // What blocks is often listed among all findings as well.
+    let twice = Node::map([("findings", list(two.clone())), ("blocking_issues", list(two))]);
+    assert_eq!(findings_to_answer(&twice), [critical.clone(), critical]);
 }

@@ -121,6 +121,53 @@ fn a_phase_that_contradicts_the_run_is_refused() {
     at_analyze(phases()).does(&own);
 }
 
+#[test]
+fn a_phase_that_contradicts_the_run_is_refused_whatever_the_outcome() {
+    for outcome in [Outcome::Failure, Outcome::Blocked, Outcome::NeedsClarification] {
+        let other = complete(1, outcome, block("testing", Node::Null, Node::Null));
+        let refusal = at_analyze(phases()).tries(&other).unwrap_err();
+        assert_eq!(refusal.code(), "wrong_phase", "{outcome:?}");
+        let own = complete(1, outcome, block("analyze", Node::Null, Node::Null));
+        at_analyze(phases()).does(&own);
+    }
+}
+
+/// The contract of the built-in phases lists them, so another word is a contradiction there.
+#[test]
+fn a_phase_of_another_system_is_refused_where_the_contract_lists_the_phases() {
+    let listing = |field: &str, words: &[&str]| ContractRule {
+        field: field.to_owned(),
+        others: Vec::new(),
+        about: "the phase".to_owned(),
+        check: Check::OneOf(words.iter().map(|it| (*it).to_owned()).collect()),
+        when: Vec::new(),
+    };
+    let listed = |own: &str| {
+        let should = vec![
+            listing("phase", &[own, "testing"]),
+            listing("handoff.next_phase", &["implementation", "testing"]),
+        ];
+        let contract = Contract { name: "phases".to_owned(), must: Vec::new(), should };
+        let mut workflow = phases();
+        for edge in &mut workflow.steps[0].edges {
+            edge.contract = Some(contract.name.clone());
+        }
+        workflow.contracts.push(contract);
+        workflow
+    };
+    let hand = |phase: &str, next: &str| {
+        let document = block(phase, Node::text(next), Node::text("implementer"));
+        finish(document, Some("implementer"), Profile::Lenient)
+    };
+    for command in [hand("banana", "implementation"), hand("analyze", "deployment")] {
+        let refusal = at_analyze(listed("analyze")).tries(&command).unwrap_err();
+        assert_eq!(refusal.code(), "wrong_phase", "{command:?}");
+    }
+    at_analyze(listed("analyze")).does(&hand("analyze", "implementation"));
+    // A contract whose words are not those of the workflow asks for nothing that could be kept.
+    at_analyze(listed("design")).does(&hand("banana", "implementation"));
+}
+
 /// The last document of a run names no sender, so it is of the step that ends the run.
 #[test]
 fn what_completes_the_workflow_is_the_document_of_the_last_step() {

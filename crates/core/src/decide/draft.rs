@@ -9,7 +9,7 @@ use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, HandoffEvent, evolve};
 use crate::evidence::{Evidence, PACKAGE_CHECK};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
-use crate::names::{AgentId, CheckName, FreeText, StepId};
+use crate::names::{AgentId, CheckName, FreeText, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
@@ -45,13 +45,15 @@ pub(super) struct Draft<'a> {
     salt: Option<String>,
     /// How complete the package of the command is, until the handoff that brings it is made.
     score: Option<u8>,
+    /// Who held the handoff that the command ends, where that is known.
+    ended_holder: Option<Principal>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(run: Run, branch: u16, ground: DecisionContext<'a>) -> Self {
         let (events, contents, stated) = (Vec::new(), Vec::new(), Vec::new());
-        let (done, salt, score) = (Effects::default(), None, None);
-        Self { run, branch, ground, done, events, contents, stated, salt, score }
+        let (done, salt, score, ended_holder) = (Effects::default(), None, None, None);
+        Self { run, branch, ground, done, events, contents, stated, salt, score, ended_holder }
     }
 
     pub(super) fn finish(mut self) -> Decision {
@@ -108,6 +110,10 @@ impl<'a> Draft<'a> {
         index.map_or_else(Vec::new, |it| self.stated.swap_remove(it).1)
     }
 
+    pub(super) fn ended_holder(&self) -> Option<&Principal> {
+        self.ended_holder.as_ref()
+    }
+
     pub(super) fn note_score(&mut self, points: u8) {
         self.score = Some(points);
     }
@@ -140,12 +146,16 @@ impl<'a> Draft<'a> {
         Some(cast.id)
     }
 
-    /// What is shown of the agents from now on, stored where the run has not had it.
-    pub(super) fn portrait_now(&mut self) -> Option<ContentId> {
-        self.portray().or_else(|| self.run.casts.last().map(|it| it.cast))
+    /// What is shown of the agents from now on, stored where the run has not had it; and whether it is
+    /// new to the run.
+    pub(super) fn portrait_now(&mut self) -> (Option<ContentId>, bool) {
+        match self.portray() {
+            Some(cast) => (Some(cast), true),
+            None => (self.run.casts.last().map(|it| it.cast), false),
+        }
     }
 
-    fn put(&mut self, kind: ContentKind, text: Arc<str>) -> ContentId {
+    pub(super) fn put(&mut self, kind: ContentKind, text: Arc<str>) -> ContentId {
         let content = Content::new(self.ground.fresh.nonce(), kind, text);
         let id = content.id;
         self.contents.push(content);
@@ -245,10 +255,13 @@ impl<'a> Draft<'a> {
     /// The results that decide. Of a check that the project has a command for, only what Baton's runner
     /// saw does; what a caller says of it is kept as a claim.
     pub(super) fn counting(&self, evidence: &[Evidence]) -> Vec<Evidence> {
-        let is_ours = |it: &Evidence| {
-            self.ground.checks.contains(&it.check) || it.check.as_str() == PACKAGE_CHECK
-        };
-        evidence.iter().filter(|it| it.is_observed || !is_ours(it)).cloned().collect()
+        let counts = |it: &&Evidence| it.is_observed || !self.is_decided_by_runner(&it.check);
+        evidence.iter().filter(counts).cloned().collect()
+    }
+
+    /// Whether only what Baton's runner saw decides the check: a result that is posted is a claim.
+    pub(super) fn is_decided_by_runner(&self, check: &CheckName) -> bool {
+        self.ground.checks.contains(check) || check.as_str() == PACKAGE_CHECK
     }
 
     /// Closes advisory gates whose work has ended.
@@ -276,6 +289,8 @@ impl<'a> Draft<'a> {
         outcome: Outcome,
         package: Option<ContentId>,
     ) {
+        let holder = self.run.handoff(handoff).and_then(|it| it.holder.clone());
+        self.ended_holder = holder.or_else(|| self.ended_holder.take());
         self.emit(HandoffEvent::Completed { handoff, outcome, package, answer: None });
     }
 

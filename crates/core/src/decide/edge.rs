@@ -1,7 +1,9 @@
 //! Which edge leads where, and what it requires of a package.
 
+use std::borrow::Cow;
+
 use super::draft::Draft;
-use super::{DecisionContext, dispositions};
+use super::{DecisionContext, branch, dispositions};
 use crate::contract::{Contract, ImpliedWay, Profile};
 use crate::document::Node;
 use crate::document::kind::{DocumentKind, Shape};
@@ -115,6 +117,7 @@ pub(super) fn check_implied(
     let outcome = match way {
         ImpliedWay::Blocked => Outcome::Blocked,
         ImpliedWay::Error => Outcome::Failure,
+        ImpliedWay::Clarification => Outcome::NeedsClarification,
     };
     let asked = Requirements { contract, min_score: None, outcome: Some(outcome), profile };
     check(draft, asked, package)
@@ -127,6 +130,11 @@ fn implied<'a>(
 ) -> Option<&'a Contract> {
     let name = way.contract_name(document);
     ground.implied.iter().find(|it| it.name == name)
+}
+
+/// A reason of being blocked that the workflow routes is taken by every contract.
+fn taking_reasons<'a>(ground: DecisionContext<'a>, contract: &'a Contract) -> Cow<'a, Contract> {
+    contract.with_blocked_reasons(ground.workflow.blocked_reasons())
 }
 
 /// What a package has to satisfy.
@@ -151,9 +159,10 @@ fn check(
     package: &Package,
 ) -> Result<Vec<Problem>, Refusal> {
     let ground = draft.ground;
-    let contract = asked.contract;
+    let contract = asked.contract.map(|it| taking_reasons(ground, it));
+    let contract = contract.as_deref();
     let document = package.document.as_ref();
-    let facts = facts(ground, document);
+    let facts = Facts { outcome: asked.outcome, ..facts(ground, document) };
     let report = lint::lint(&LintSubject {
         document,
         contract,
@@ -165,14 +174,23 @@ fn check(
     let mut problems: Vec<Problem> =
         report.refusing(asked.profile).map(Finding::to_problem).collect();
     problems.extend(low_score(&report.score, &asked, ground.lint));
-    let unanswered = dispositions::missing(contract, ground.to_answer, package);
+    let unanswered = dispositions::missing(contract, ground.to_answer, package, asked.outcome);
     let answers = unanswered.iter().flat_map(|it| &it.problems).cloned();
-    if unanswered.as_ref().is_some_and(|it| it.refuses(asked.profile)) {
+    let branch_problem = branch::problem(contract, package);
+    let is_branch_refused = branch_problem.is_some() && asked.profile == Profile::Strict;
+    let is_unanswered = unanswered.as_ref().is_some_and(|it| it.refuses(asked.profile));
+    if problems.is_empty() && !is_unanswered && !is_branch_refused {
+        draft.note_score(report.score.points);
+        let warnings = report.warnings().map(Finding::to_problem);
+        return Ok(warnings.chain(answers).chain(branch_problem).collect());
+    }
+    if is_unanswered {
         problems.extend(answers);
         is_contract_broken = true;
-    } else if problems.is_empty() {
-        draft.note_score(report.score.points);
-        return Ok(report.warnings().map(Finding::to_problem).chain(answers).collect());
+    }
+    if is_branch_refused {
+        problems.extend(branch_problem);
+        is_contract_broken = true;
     }
     let rules = PackageRules {
         contract,
@@ -187,6 +205,7 @@ fn check(
         Some(it) => it.marked(skeleton, package),
         None => skeleton,
     };
+    let skeleton = if is_branch_refused { branch::marked(skeleton) } else { skeleton };
     Err(Refusal::Contract {
         contract: contract.filter(|_| is_contract_broken).map(|it| it.name.clone()),
         problems,
@@ -204,8 +223,9 @@ pub(super) fn template(
     phases: Option<(&str, &str)>,
 ) -> Node {
     let facts = Facts { parties: Parties::Known, ..Facts::default() };
+    let contract = contract.map(|it| taking_reasons(ground, it));
     let rules = PackageRules {
-        contract,
+        contract: contract.as_deref(),
         facts: &facts,
         settings: ground.lint,
         profile: Profile::Strict,
@@ -227,8 +247,10 @@ pub(super) fn stuck_template(
     outcome: Option<Outcome>,
 ) -> Node {
     let facts = Facts::default();
+    let contract = way.and_then(|it| implied(ground, it, &skeleton::stuck_template()));
+    let contract = contract.map(|it| taking_reasons(ground, it));
     let rules = PackageRules {
-        contract: way.and_then(|it| implied(ground, it, &skeleton::stuck_template())),
+        contract: contract.as_deref(),
         facts: &facts,
         settings: ground.lint,
         profile: Profile::Strict,
@@ -255,7 +277,7 @@ fn facts(ground: DecisionContext<'_>, document: &Node) -> Facts {
         phases: workflow.steps.iter().map(step).collect(),
     });
     let files = ground.files.cloned().unwrap_or_default();
-    Facts { files, run, parties: Parties::Known }
+    Facts { files, run, parties: Parties::Known, outcome: None }
 }
 
 fn low_score(score: &Score, asked: &Requirements<'_>, settings: &Settings) -> Option<Problem> {

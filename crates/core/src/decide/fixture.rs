@@ -1,6 +1,6 @@
 //! A pipeline, a clock and a few texts for the tests of the rules.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
@@ -25,10 +25,11 @@ use crate::names::{
     AgentId, CheckName, FreeText, Principal, Reason, StepId, StoryKey, WorkflowName,
 };
 use crate::outcome::Outcome;
-use crate::package::{Format, Package, ReviewFinding};
+use crate::package::{Format, Package};
 use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId};
+use crate::view::FindingToAnswer;
 use crate::workflow::{
     BlockerRouting, Delegate, Edge, Expiry, LazyGraph, Limits, Mode, OnExpire, RejectRule, Step,
     StepLimits, Target, Workflow,
@@ -64,7 +65,7 @@ pub(super) struct Tester {
     /// What is known of the files that packages name.
     pub(super) files: BTreeMap<String, FileFact>,
     /// The findings in the work that the next sender holds.
-    pub(super) to_answer: BTreeSet<ReviewFinding>,
+    pub(super) to_answer: Vec<FindingToAnswer>,
     /// The checks that the project has commands for.
     pub(super) checks: Vec<CheckName>,
     pub(super) budgets: Vec<AgentBudget>,
@@ -131,7 +132,7 @@ impl Tester {
             lint,
             implied: Vec::new(),
             files: BTreeMap::new(),
-            to_answer: BTreeSet::new(),
+            to_answer: Vec::new(),
             checks: Vec::new(),
             budgets: Vec::new(),
             caller,

@@ -70,6 +70,7 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
         | Command::Post { .. }
         | Command::Collaborate(_)
         | Command::RecordUsage(_)
+        | Command::SendFile(_)
         | Command::Pause { .. }
         | Command::Resume
         | Command::CancelRun { .. }
@@ -321,7 +322,13 @@ pub(super) fn arrive(draft: &mut Draft<'_>, it: Offer) -> HandoffNo {
     let by = orchestrator.agent.clone();
     let kept = Offer { to: orchestrator, reason: Some(reason), entry: None, ..it };
     let handoff = offer(draft, kept);
-    draft.emit(HandoffEvent::Accepted { handoff, by, is_implicit: true, acknowledgement: None });
+    draft.emit(HandoffEvent::Accepted {
+        handoff,
+        by,
+        is_implicit: true,
+        acknowledgement: None,
+        holder: None,
+    });
     draft.complete(handoff, Outcome::Success, None);
     // An advisory gate of the branch has nothing beside it any more.
     draft.end_advice();

@@ -4,7 +4,8 @@ use expect_test::expect;
 
 use super::fixture::*;
 use super::scenarios::{at_review, back_to_review, check, check_refused, created};
-use crate::command::{Command, Create};
+use crate::command::{Command, Complete, Create, Receivers};
+use crate::contract::{Check, Contract, ContractRule, Profile};
 use crate::document::Node;
 use crate::gate::Answer;
 use crate::outcome::Outcome;
@@ -180,6 +181,50 @@ fn a_question_goes_to_a_person_and_the_agent_works_on_with_the_answer() {
     tester.answers(2, Answer::Continue);
     check(&tester, expect!["HO-003 human→analyst pending; offered"]);
     assert_eq!(tester.run.current().unwrap().package, given, "the task is the same as before");
+}
+
+#[test]
+fn questions_are_asked_of_a_person_whichever_agent_the_document_suggests() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    let Command::Complete(done) = complete(1, Outcome::NeedsClarification, story()) else {
+        unreachable!()
+    };
+    let receiver = Receivers { first: agent("implementer"), others: Vec::new() };
+    let suggested = Complete { to: Some(receiver), ..done };
+    let decision = tester.does(&Command::Complete(suggested));
+    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
+    let rules: Vec<&str> = decision.done.warnings.iter().map(|it| it.rule.as_str()).collect();
+    assert_eq!(rules, ["routed_by_outcome"]);
+}
+
+#[test]
+fn a_document_that_asks_keeps_a_contract_and_comes_with_its_questions() {
+    let rule = ContractRule {
+        field: "questions".to_owned(),
+        others: Vec::new(),
+        about: "what has to be known".to_owned(),
+        check: Check::Present,
+        when: Vec::new(),
+    };
+    let name = "implied/clarification".to_owned();
+    let contract = Contract { name, must: Vec::new(), should: vec![rule] };
+    let ask = |document: Node, profile: Profile| {
+        let mut tester = Tester::started();
+        tester.implied = vec![contract.clone()];
+        tester.accepts(1);
+        let Command::Complete(done) = complete(1, Outcome::NeedsClarification, document) else {
+            unreachable!()
+        };
+        tester.tries(&Command::Complete(Complete { profile, ..done }))
+    };
+    let without = || Node::map([("summary", Node::text("Compared 2 logins in `a.rs`"))]);
+    let warned = ask(without(), Profile::Lenient).unwrap();
+    assert!(warned.done.warnings.iter().any(|it| it.path == "questions"));
+    assert_eq!(ask(without(), Profile::Strict).unwrap_err().code(), "contract");
+    let Node::Map(mut members) = without() else { unreachable!() };
+    members.push(("questions".to_owned(), Node::List(vec![Node::text("Password or link?")])));
+    ask(Node::Map(members), Profile::Strict).unwrap();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The document that ends a run is of the step that ends it, whoever holds the work.
+//! The document that ends a run is of the step that ends it, whichever agent holds the work.
 
 use super::draft::Draft;
 use crate::document::kind::{DocumentKind, Shape};

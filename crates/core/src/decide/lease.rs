@@ -107,7 +107,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
         return Err(Refusal::StaleFence { handoff: no, fence, current: Some(handoff.fence) });
     }
     draft.emit(LeaseEvent::Lost { handoff: no, fence });
-    let lost = reason.map_or("Its holder was not heard of any more", Reason::as_str);
+    let lost = reason.map_or("Its holder stopped answering", Reason::as_str);
     let lost = draft.keep(lost);
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(lost) });
     if handoff.kind == Kind::Question {
@@ -157,10 +157,15 @@ pub(super) fn lose(draft: &mut Draft<'_>, lose: &LoseLease) -> Result<(), Refusa
         }
         None => (again.attempt, back_off),
     };
+    // Work that came back is offered with the reason for that: the next holder has to know it.
+    let why = match (again.rework_reason, reason) {
+        (Some(rework), _) => rework,
+        (None, Some(_)) => lost,
+        (None, None) => draft.keep("Offered again: the last holder stopped answering"),
+    };
     let again = Offer {
         attempt,
-        // Work that came back is offered with the reason for that: the next holder has to know it.
-        reason: again.rework_reason.or(Some(lost)),
+        reason: Some(why),
         has_lost_lease: true,
         lost_output: output,
         held_back_until,

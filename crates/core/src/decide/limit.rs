@@ -46,7 +46,8 @@ fn found(package: Option<&Package>) -> Option<Hash> {
 pub(super) fn gate_instead(draft: &Draft<'_>, offer: &Offer) -> Option<Gate> {
     let entry = offer.entry?;
     let step = offer.to.place.as_step()?;
-    let budget = usage::reached(draft, BudgetedWork::of(&offer.from, &offer.to));
+    let budget = usage::reached(draft, BudgetedWork::of(&offer.from, &offer.to))
+        .or_else(|| usage::exceeded(draft, &offer.from));
     let (cause, limit) = match entries_reached(draft, step) {
         Some(limit) => (GateCause::Entries, Some(limit)),
         None if budget.is_some() => (GateCause::Budget, None),

@@ -222,6 +222,7 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
         by: to.agent,
         is_implicit: true,
         acknowledgement: None,
+        holder: None,
     });
     let outcome = match then {
         AtOrchestrator::EndsRun | AtOrchestrator::LiesLoose => Outcome::Success,

@@ -41,6 +41,22 @@ fn what_is_shown_is_kept_once_and_again_when_it_has_changed() {
 }
 
 #[test]
+fn what_is_said_after_a_handoff_does_not_change_how_that_was_shown() {
+    let mut tester = Tester::started();
+    tester.agents = renamed("implementer");
+    tester.does(&Command::Post { by: Some(agent("analyst")), words: words("I begin") });
+    let casts = |tester: &Tester| {
+        tester.run.casts.iter().map(|it| (it.since.0, it.is_after)).collect::<Vec<_>>()
+    };
+    assert_eq!(casts(&tester), [(1, false), (1, true)], "from the next handoff on");
+    tester.hands("analyst", "implementer", plan());
+    assert_eq!(brought(&tester), None, "the run has had it");
+    tester.agents = renamed("reviewer");
+    tester.does(&Command::Post { by: Some(agent("implementer")), words: words("Built") });
+    assert_eq!(casts(&tester), [(1, false), (1, true), (2, true)]);
+}
+
+#[test]
 fn without_agents_nothing_is_kept() {
     let mut tester = Tester::started();
     tester.agents = Agents::default();

@@ -90,6 +90,7 @@ fn a_decision_on_its_own_has_its_author_its_words_and_what_it_rests_on() {
             text,
             portrait,
             salt,
+            ..
         }),
         superseded,
     ] = recorded.events.as_slice()
@@ -130,8 +131,9 @@ fn what_a_package_decides_has_its_handoff_its_place_and_whether_it_is_open() {
         .events
         .iter()
         .find_map(|it| if let Event::Decision(it) = it { Some(it.clone()) } else { None });
-    let Some(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait, salt }) =
-        recorded
+    let Some(DecisionEvent::Recorded {
+        by, decisions, handoff, package, text, portrait, salt, ..
+    }) = recorded
     else {
         panic!("{:?}", handed.events)
     };
@@ -265,7 +267,7 @@ fn questions_are_counted_and_only_so_many_are_open() {
         share(Collaboration::Reply { ask: no, by: by.map(agent), answer: words("SQLite") })
     };
     let replied = tester.does(&answer(Some("human"), 1));
-    let [Event::Message(MessageEvent::Replied { ask: 1, by, text, portrait })] =
+    let [Event::Message(MessageEvent::Replied { ask: 1, by, text, portrait, .. })] =
         replied.events.as_slice()
     else {
         panic!("{:?}", replied.events)

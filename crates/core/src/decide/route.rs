@@ -163,12 +163,15 @@ fn edge_outcome(step: &Step, outcome: Option<Outcome>) -> Option<Outcome> {
     })
 }
 
-/// A blocked step's work goes where the outcome leads, whichever of the workflow's next agents the
-/// sender names: that agent could do nothing with it.
+/// Work that is blocked, or that a person has to clarify first, goes where the outcome leads, whichever
+/// of the workflow's next agents the sender names: that agent could do nothing with it.
 fn is_routed_by_outcome(workflow: &Workflow, place: &Place, work: &FinishedWork<'_>) -> bool {
-    let Some(to) = work.to.filter(|_| work.outcome == Some(Outcome::Blocked)) else { return false };
+    let is_stopped = |it: &Outcome| matches!(it, Outcome::Blocked | Outcome::NeedsClarification);
+    let (Some(to), Some(outcome)) = (work.to, work.outcome.filter(is_stopped)) else {
+        return false;
+    };
     let leads = |outcome| edge_to(workflow, place, to, outcome).is_ok();
-    to.is_orchestrator() || (!leads(Some(Outcome::Blocked)) && leads(None))
+    to.is_orchestrator() || (!leads(Some(outcome)) && leads(None))
 }
 
 /// The warning that the receiver was not the one that the sender named.
@@ -182,10 +185,13 @@ pub(super) fn routed_by_outcome(
     if draft.step_at(place).is_none() || !is_routed_by_outcome(draft.workflow(), place, work) {
         return None;
     }
-    let message = format!(
-        "`{to}` does not get it: the step is blocked, and its blockers have to be cleared first; \
-         leave `to` out of a blocked document"
-    );
+    let why = if work.outcome == Some(Outcome::NeedsClarification) {
+        "a person answers its questions first; leave `to` out of a document that asks"
+    } else {
+        "the step is blocked, and its blockers have to be cleared first; leave `to` out of a blocked \
+         document"
+    };
+    let message = format!("`{to}` does not get it: {why}");
     Some(Problem::new("to", "routed_by_outcome", message))
 }
 
@@ -212,8 +218,8 @@ fn by_outcome<'a>(
 ) -> Result<Route<'a>, Refusal> {
     let (workflow, sender) = (draft.workflow(), &handoff.to.agent);
     let outcome = edge_outcome.unwrap_or(Outcome::Success);
+    phase::check(workflow, step, outcome, work.package)?;
     if step.edges_on(outcome).next().is_some() {
-        phase::check(workflow, step, outcome, work.package)?;
         let (edge, agent) = match phase::edge_on(workflow, step, outcome, work)? {
             Some(edge) => (edge, only_agent(workflow, step, sender, edge)?),
             None => only_edge(workflow, step, sender, outcome)?,

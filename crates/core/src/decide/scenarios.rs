@@ -276,12 +276,11 @@ fn a_pause_lets_held_work_finish_and_nothing_begin() {
     let mut tester = at_review();
     tester.does(&Command::Pause { reason: None });
     tester.completes(3, Outcome::Success, nothing());
-    check_refused(&mut tester, &accept(4), expect!["paused: the run is paused; resume it first"]);
-    check_refused(
-        &mut tester,
-        &Command::Create(create("refactorer", "documenter", nothing())),
-        expect!["paused: the run is paused; resume it first"],
-    );
+    let hand_on = Command::Create(create("refactorer", "documenter", nothing()));
+    for command in [accept(4), hand_on] {
+        let paused = expect!["paused: the run is paused; type `baton run resume RUN` first"];
+        check_refused(&mut tester, &command, paused);
+    }
     tester.does(&Command::Resume);
     tester.accepts(4);
 }

@@ -81,9 +81,18 @@ pub(super) fn state(
     if decisions.is_empty() {
         return;
     }
-    let portrait = draft.run.casts.last().map(|it| it.cast);
+    let (portrait, is_new_cast) = (draft.run.casts.last().map(|it| it.cast), false);
     let (by, handoff, package, text) = (by.clone(), Some(handoff), Some(package), None);
-    draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait, salt });
+    draft.emit(DecisionEvent::Recorded {
+        by,
+        decisions,
+        handoff,
+        package,
+        text,
+        portrait,
+        salt,
+        is_new_cast,
+    });
 }
 
 fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
@@ -118,9 +127,18 @@ fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
         depends_on: it.depends_on.clone(),
     };
     let text = Some(draft.keep(&it.text.to_text()));
-    let portrait = draft.portrait_now();
+    let (portrait, is_new_cast) = draft.portrait_now();
     let (decisions, handoff, package) = (vec![item], None, None);
-    draft.emit(DecisionEvent::Recorded { by, decisions, handoff, package, text, portrait, salt });
+    draft.emit(DecisionEvent::Recorded {
+        by,
+        decisions,
+        handoff,
+        package,
+        text,
+        portrait,
+        salt,
+        is_new_cast,
+    });
     if let Some(decision) = it.supersedes {
         draft.emit(DecisionEvent::Superseded { decision, replaced_by: no });
     }
@@ -178,11 +196,11 @@ fn ask(
         return Err(Refusal::TooManyAsks { n: draft.run.asks.len() });
     }
     let text = draft.keep(question.as_str());
-    let portrait = draft.portrait_now();
+    let (portrait, is_new_cast) = draft.portrait_now();
     let (ask, correlation) = (draft.run.n_asks + 1, draft.ground.fresh.id());
     let due = draft.ground.now + OpenAsk::TIME_OUT;
     let (by, to) = (by.clone(), to.clone());
-    draft.emit(MessageEvent::Asked { ask, correlation, by, to, text, due, portrait });
+    draft.emit(MessageEvent::Asked { ask, correlation, by, to, text, due, portrait, is_new_cast });
     Ok(())
 }
 
@@ -202,8 +220,8 @@ fn reply(
     }
     let by = by.cloned().unwrap_or_else(AgentId::human);
     let text = draft.keep(answer.as_str());
-    let portrait = draft.portrait_now();
-    draft.emit(MessageEvent::Replied { ask: no, by, text, portrait });
+    let (portrait, is_new_cast) = draft.portrait_now();
+    draft.emit(MessageEvent::Replied { ask: no, by, text, portrait, is_new_cast });
     Ok(())
 }
 

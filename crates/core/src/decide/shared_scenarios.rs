@@ -51,7 +51,7 @@ fn lapse(ask: u32) -> Command {
 }
 
 /// A plan that decides.
-fn deciding(decisions: &[(&str, &str)]) -> Node {
+pub(super) fn deciding(decisions: &[(&str, &str)]) -> Node {
     let item = |(id, decision): &(&str, &str)| {
         Node::map([("id", Node::text(*id)), ("decision", Node::text(*decision))])
     };

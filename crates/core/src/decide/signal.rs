@@ -16,7 +16,7 @@ use crate::workflow::Target;
 pub(super) fn comes_late(run: &Run, command: &Command) -> bool {
     let is_signal = matches!(command, Command::Signal(_));
     // An agent is still at work when its handoff ends the run, and when a person cancels it.
-    let is_usage = matches!(command, Command::RecordUsage(_));
+    let is_usage = matches!(command, Command::RecordUsage(_) | Command::SendFile(_));
     is_usage || (is_signal && run.status == RunStatus::Completed)
 }
 
@@ -41,8 +41,8 @@ pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refus
 
 pub(super) fn post(draft: &mut Draft<'_>, by: Option<&AgentId>, words: &FreeText) {
     let text = draft.keep(words.as_str());
-    let portrait = by.and_then(|_| draft.portrait_now());
-    draft.emit(MessageEvent::Posted { by: by.cloned(), text, portrait });
+    let (portrait, is_new_cast) = by.map_or((None, false), |_| draft.portrait_now());
+    draft.emit(MessageEvent::Posted { by: by.cloned(), text, portrait, is_new_cast });
 }
 
 /// The held handoff, where success at its step ends the run.

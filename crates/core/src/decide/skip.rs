@@ -2,13 +2,14 @@
 //! hold; but a skip is no way around the answers to a review, nor around a contract of its own.
 
 use super::complete::{end_step, hand_on};
+use super::dispositions;
 use super::draft::Draft;
 use super::edge::{check_contract, check_only};
 use super::limit;
 use super::offer::Offer;
 use super::route::FinishedWork;
 use crate::content::ContentId;
-use crate::contract::Contract;
+use crate::contract::{Contract, ContractRule};
 use crate::event::StepEvent;
 use crate::names::AgentId;
 use crate::outcome::Outcome;
@@ -66,15 +67,15 @@ fn check(
 
 /// The rules of a contract that are about the answers to a review.
 fn answers_of(contract: &Contract) -> Option<Contract> {
-    let only = |rules: &[crate::contract::ContractRule]| {
-        rules.iter().filter(|it| it.field == super::dispositions::FIELD).cloned().collect()
+    let only = |rules: &[ContractRule]| {
+        rules.iter().filter(|it| dispositions::is_about_answers(it)).cloned().collect()
     };
     let answers = Contract {
         name: contract.name.clone(),
         must: only(&contract.must),
         should: only(&contract.should),
     };
-    (!answers.must.is_empty() || !answers.should.is_empty()).then_some(answers)
+    dispositions::asks_for_answers(&answers).then_some(answers)
 }
 
 /// A skip may bring a package; without one, the package that came in is handed on.

@@ -7,13 +7,14 @@ use super::fork_scenarios::{fanned, forked, forked_in};
 use crate::budget::Usage;
 use crate::collaboration::{Collaboration, DecisionText, RecordDecision, SetContext};
 use crate::command::{
-    AskPermission, ClaimChecks, Command, DelegateVote, LeaseTime, RecordUsage, Way,
+    AskPermission, ClaimChecks, Command, DelegateVote, LeaseTime, RecordUsage, SendFile, Way,
 };
 use crate::evidence::Verdict;
 use crate::gate::{Answer, GateKind};
 use crate::names::{CheckName, ContextKey, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::run::{Baton, HandoffNo, RunStatus, State};
+use crate::sent_file::{FileBytes, HoldingEnd, SentFile, SentFileKind};
 use crate::workflow::{EdgeGate, JoinNeed, Place};
 
 /// A run, and the handoff under test.
@@ -26,7 +27,7 @@ pub(super) struct Stand {
 pub(super) type MakeCommand = (&'static str, fn(&Tester, u32) -> Command);
 
 /// Every command on one handoff.
-pub(super) const ON_HANDOFF: [MakeCommand; 21] = [
+pub(super) const ON_HANDOFF: [MakeCommand; 22] = [
     ("accept", |_, no| accept(no)),
     ("clarify", |_, no| clarify(no, "Which one?")),
     ("answer", |_, no| reply(no, "That one.")),
@@ -47,6 +48,7 @@ pub(super) const ON_HANDOFF: [MakeCommand; 21] = [
     ("ask_permission", |tester, no| ask_permission(no, fence_of(tester, no))),
     ("withdraw_permission", |_, no| Command::WithdrawPermission { gate: HandoffNo(no) }),
     ("record_usage", |tester, no| record_usage(tester, no)),
+    ("send_file", |tester, no| send_file(tester, no)),
     ("claim_checks", |_, no| claim_checks(no)),
 ];
 
@@ -149,6 +151,21 @@ fn record_usage(tester: &Tester, no: u32) -> Command {
         from: Place::Orchestrator,
         executor: None,
         usage: Usage { input_tokens: 1, ..Usage::default() },
+    })
+}
+
+fn send_file(tester: &Tester, no: u32) -> Command {
+    let open = tester.run.handoff(HandoffNo(no));
+    let file = SentFile {
+        kind: SentFileKind::Log,
+        record: r#"{"name":"output.txt"}"#.into(),
+        bytes: FileBytes::New { text: "hello".into(), n_bytes: 5 },
+    };
+    Command::SendFile(SendFile {
+        handoff: HandoffNo(no),
+        fence: open.map_or(1, |it| it.fence),
+        end: HoldingEnd::Unknown,
+        file,
     })
 }
 

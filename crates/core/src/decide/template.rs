@@ -100,7 +100,15 @@ fn implied_way(route: &Route<'_>, asked: Option<Outcome>) -> Option<ImpliedWay> 
         Route::Resolved(_) | Route::Unresolved(..) => None,
         Route::PassOn(..) | Route::Delegate(..) | Route::Escalate | Route::Retry(_) => None,
     };
-    (outcome == Some(Outcome::Blocked)).then_some(ImpliedWay::Blocked)
+    match outcome? {
+        Outcome::Blocked => Some(ImpliedWay::Blocked),
+        Outcome::NeedsClarification => Some(ImpliedWay::Clarification),
+        Outcome::Success
+        | Outcome::Failure
+        | Outcome::NeedsReview
+        | Outcome::Skipped
+        | Outcome::Unknown => None,
+    }
 }
 
 fn is_stuck(outcome: Outcome) -> bool {

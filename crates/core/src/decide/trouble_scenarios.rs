@@ -37,6 +37,8 @@ fn two_attempts_that_print_the_very_same_ask_a_person_before_the_retries_are_use
     lose_with(&mut same, Some("no API key"));
     lose_with(&mut same, Some("no API key"));
     asks(&same, GateCause::NoProgress);
+    let choices = same.run.gate().unwrap().1.choices();
+    assert_eq!(choices, ["continue", "hand_to", "abort"], "it has left nothing to accept");
     let no = same.run.n_handoffs;
     same.answers(no, Answer::Continue);
     assert_eq!(same.run.current().unwrap().to.agent.as_str(), "analyst");
@@ -185,6 +187,8 @@ fn the_same_error_twice_in_a_row_asks_a_person_unless_it_may_pass_by_itself() {
     assert!(same.run.gate().is_none());
     fails_with(&mut same, error("BuildError", " Cannot find module "));
     asks(&same, GateCause::NoProgress);
+    let choices = same.run.gate().unwrap().1.choices();
+    assert_eq!(choices, ["continue", "accept", "hand_to", "abort"]);
 
     let mut other = Tester::started();
     fails_with(&mut other, error("BuildError", "Cannot find module a"));

@@ -2,13 +2,14 @@
 //! work, and only a person's answer raises it.
 
 use super::draft::Draft;
+use super::lease;
 use crate::budget::{Budget, BudgetOwner, BudgetUnit, ReachedBudget};
-use crate::command::RecordUsage;
+use crate::command::{LoseLease, RecordUsage};
 use crate::event::UsageEvent;
 use crate::gate::Gate;
-use crate::names::AgentId;
+use crate::names::{AgentId, Reason};
 use crate::refusal::Refusal;
-use crate::run::{CounterScope, Party, Run};
+use crate::run::{CounterScope, Kind, Party, Run, State};
 use crate::workflow::{Place, Target, Workflow};
 
 /// The handoff may have ended already: an agent that hands on by itself is still at work then.
@@ -20,6 +21,7 @@ pub(super) fn record(draft: &mut Draft<'_>, record: &RecordUsage) -> Result<(), 
     }
     let work = BudgetedWork { agent: &record.agent, from: &record.from, at: &record.place };
     let edge = work.edge_budget(draft.workflow());
+    let is_stopped = goes_on_beyond(draft, record, work);
     draft.emit(UsageEvent::Recorded {
         handoff,
         fence,
@@ -30,7 +32,23 @@ pub(super) fn record(draft: &mut Draft<'_>, record: &RecordUsage) -> Result<(), 
         usage: record.usage,
     });
     draft.done.handoff = Some(handoff);
+    if is_stopped {
+        let why = "It goes on beyond its budget, as it says itself";
+        let reason = Reason::parse(why).ok();
+        return lease::lose(draft, &LoseLease { reason, ..LoseLease::unheard(handoff, fence) });
+    }
     Ok(())
+}
+
+/// Whether a program that reports for itself has gone on although its budget was used up before this report. Its
+/// first report beyond may be its last: what it has done by then is not thrown away.
+fn goes_on_beyond(draft: &Draft<'_>, record: &RecordUsage, work: BudgetedWork<'_>) -> bool {
+    let held = draft.run.handoff(record.handoff).filter(|it| {
+        let is_held = it.state == State::Accepted && it.lease.is_some();
+        is_held && it.fence == record.fence && it.kind != Kind::Question && it.checks.is_none()
+    });
+    // A runner reports once its program has ended.
+    record.executor.is_none() && held.is_some() && reached(draft, work).is_some()
 }
 
 /// Who works, at which place, and where the work came from: what budgets are looked up by.
@@ -64,6 +82,26 @@ pub(super) fn reached(draft: &Draft<'_>, work: BudgetedWork<'_>) -> Option<Reach
     budgets.into_iter().find_map(|(of, budget)| {
         let used = draft.run.used_by(&of);
         let unit = budget.reached(&used)?;
+        let (used, most) = (used.amount(unit), budget.limit(unit)?);
+        Some(ReachedBudget { of, unit, used, most })
+    })
+}
+
+/// The first budget beyond which `sender` has gone for the work that it hands on. One that is just used up is
+/// none: its work is done.
+pub(super) fn exceeded(draft: &Draft<'_>, sender: &Party) -> Option<ReachedBudget> {
+    let from = draft.given(&sender.place).map(|it| &it.sender.place);
+    let work = BudgetedWork {
+        agent: &sender.agent,
+        from: from.unwrap_or(&Place::Orchestrator),
+        at: &sender.place,
+    };
+    let budgets = budgets(&draft.run, draft.workflow(), draft.ground.budgets, work);
+    budgets.into_iter().find_map(|(of, budget)| {
+        let used = draft.run.used_by(&of);
+        let beyond =
+            |unit: &BudgetUnit| budget.limit(*unit).is_some_and(|it| used.amount(*unit) > it);
+        let unit = BudgetUnit::ALL.into_iter().find(beyond)?;
         let (used, most) = (used.amount(unit), budget.limit(unit)?);
         Some(ReachedBudget { of, unit, used, most })
     })

@@ -11,14 +11,15 @@ impl Run {
         let gate = event.about().and_then(|it| self.handoff_mut(it)?.gate.as_mut());
         let Some(gate) = gate else { return };
         match event {
-            GateEvent::Approved { by, package, comment, identity, .. } => {
+            GateEvent::Approved { by, package, comment, identity, decisions, .. } => {
                 let Some(given) = gate.approval.as_mut() else { return };
                 if given.is_for_all && given.vote_of(by).is_none() {
                     given.votes.push(Vote::of(by.clone()));
                 }
                 if let Some(vote) = given.vote_mut(by) {
                     let (package, comment, identity) = (*package, *comment, *identity);
-                    vote.approval = Some(Approval { at, package, comment, identity });
+                    let decisions = decisions.clone();
+                    vote.approval = Some(Approval { at, package, comment, identity, decisions });
                 }
             }
             GateEvent::Delegated { by, to, .. } => {

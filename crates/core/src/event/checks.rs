@@ -1,5 +1,5 @@
 //! Events of checks: work is parked until Baton's runner has run the checks of its edge. What came of
-//! them is told by the evidence, and by how the handoff ends.
+//! them is in the evidence, and by how the handoff ends.
 
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::checked_work::CheckedWork;

@@ -1,7 +1,7 @@
 //! Events of texts themselves.
 
 use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
-use super::{Event, MessageEvent};
+use super::{Event, FileEvent, MessageEvent};
 use crate::content::ContentId;
 use crate::run::is_false;
 
@@ -12,13 +12,13 @@ event_family! {
         "content.redacted" => Redacted {
             text: ContentId,
             reason: ContentId,
-            /// It is the salt of decisions, which goes with every redaction and which nobody reads.
+            /// It is the salt of decisions, which goes with every redaction and which is never shown.
             #[serde(default, skip_serializing_if = "is_false")]
             is_salt: bool,
         },
         /// What was said in the run was taken out of the store, because it was kept for long enough.
         "content.expired" => Expired {
-            /// The texts of all messages up to this event of the run, counted from 1.
+            /// The texts of all messages, and the bytes of all files, up to this event of the run, counted from 1.
             up_to: u64,
             n_texts: u64,
             /// How long messages are kept.
@@ -38,14 +38,19 @@ impl EventFamily for ContentEvent {
     fn sentence(&self, _: &dyn SentenceStyle) -> String {
         match self {
             Self::Redacted { .. } => "a text is redacted".to_owned(),
-            Self::Expired { n_texts: 1, .. } => "1 message is old and dropped".to_owned(),
-            Self::Expired { n_texts, .. } => format!("{n_texts} messages are old and dropped"),
+            Self::Expired { n_texts: 1, .. } => "1 message or file is old and dropped".to_owned(),
+            Self::Expired { n_texts, .. } => {
+                format!("{n_texts} messages and files are old and dropped")
+            }
         }
     }
 }
 
-/// The text of a message, where the event is one: what retention drops.
-pub fn message_text(event: &Event) -> Option<ContentId> {
+/// The text of a message, or the bytes of a file, where the event is one: what retention drops.
+pub fn expiring_text(event: &Event) -> Option<ContentId> {
+    if let Event::File(FileEvent::Sent { text, .. }) = event {
+        return *text;
+    }
     let Event::Message(message) = event else { return None };
     match message {
         MessageEvent::Posted { .. } | MessageEvent::Asked { .. } | MessageEvent::Replied { .. } => {

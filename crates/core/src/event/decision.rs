@@ -4,7 +4,7 @@ use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::collaboration::DecisionItem;
 use crate::content::ContentId;
 use crate::names::{AgentId, Principal};
-use crate::run::HandoffNo;
+use crate::run::{HandoffNo, is_false};
 
 event_family! {
     pub enum DecisionEvent => Decision {
@@ -21,9 +21,12 @@ event_family! {
             /// The decision, where no package states it.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             text: Option<ContentId>,
-            /// What is shown of the agent.
+            /// What is shown of the agent. Where that is new to the run (`is_new_cast`), handoffs are
+            /// shown so from the next one on. Earlier versions did not say that it was new.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             portrait: Option<ContentId>,
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_new_cast: bool,
             /// The text that fingerprints are salted with from here on, where the run has none.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             salt: Option<ContentId>,

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 
 use super::{
-    ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent,
-    LeaseEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
+    ChecksEvent, ContentEvent, Created, Event, EvidenceEvent, FileEvent, FrameEvent, GateEvent,
+    HandoffEvent, LeaseEvent, QuestionEvent, RunEvent, StepEntry, StepEvent, UsageEvent,
 };
 use crate::checked_work::CheckedWork;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
+use crate::names::Principal;
 use crate::run::{
     Baton, Branch, Frame, Given, Handoff, HandoffNo, Kind, Run, RunStatus, State, Wait,
 };
@@ -21,6 +22,7 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Handoff(HandoffEvent::Stale { is_no_move: true, .. })
             | Event::Gate(GateEvent::Reminded { .. })
             | Event::Content(_)
+            | Event::File(_)
     );
     if !is_no_move {
         run.moved_at = at;
@@ -68,6 +70,9 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::Usage(UsageEvent::Recorded { agent, step, from, usage, .. }) => {
             run.spend(agent, step.as_ref(), from.as_ref(), *usage);
         }
+        Event::File(FileEvent::Sent { handoff, fence, n_bytes, .. }) => {
+            run.count_file(*handoff, *fence, *n_bytes);
+        }
     }
 }
 
@@ -108,7 +113,9 @@ impl Run {
     fn on_handoff(&mut self, event: &HandoffEvent, at: Timestamp) {
         match event {
             HandoffEvent::Created(created) => self.open(created, at),
-            HandoffEvent::Accepted { handoff, .. } => self.take(*handoff, at),
+            HandoffEvent::Accepted { handoff, holder, .. } => {
+                self.take(*handoff, holder.clone(), at);
+            }
             HandoffEvent::Rejected { handoff, forward, findings, .. } => {
                 let branch = self.branch_of(*handoff);
                 let tree = self.handoff(*handoff).and_then(|it| it.tree.clone());
@@ -195,6 +202,7 @@ impl Run {
             is_stale: false,
             gate: None,
             waiting_since: None,
+            holder: None,
             held_back_until: created.held_back_until,
             lease: None,
             has_lost_lease: created.has_lost_lease,
@@ -291,6 +299,7 @@ impl Run {
         let Some(handoff) = self.handoff_mut(no) else { return };
         handoff.state = State::Pending;
         handoff.fence += 1;
+        handoff.holder = None;
         handoff.lease = None;
         handoff.working_since = None;
         handoff.is_stale = false;
@@ -344,7 +353,7 @@ impl Run {
         }
     }
 
-    /// The baton rests with the checks, whoever runs them.
+    /// The baton rests with the checks, whichever runner runs them.
     fn await_checks(&mut self, no: HandoffNo, work: &CheckedWork) {
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.checks = Some(Box::new(work.clone()));
@@ -396,8 +405,9 @@ impl Run {
         }
     }
 
-    fn take(&mut self, no: HandoffNo, at: Timestamp) {
+    fn take(&mut self, no: HandoffNo, holder: Option<Principal>, at: Timestamp) {
         let Some(handoff) = self.handoff_mut(no) else { return };
+        handoff.holder = holder;
         handoff.state = State::Accepted;
         handoff.fence += 1;
         handoff.working_since = Some(at);

@@ -48,8 +48,12 @@ pub struct EventTexts {
     pub given: Option<ContentId>,
     /// What is shown of all agents, of the sender and of the receiver, where the event says it.
     pub portraits: [Option<ContentId>; 3],
-    /// What fingerprints are salted with: random letters, which nobody reads.
+    /// What fingerprints are salted with: random letters, which are never shown.
     pub salt: Option<ContentId>,
+    /// What is known of a file that was sent back.
+    pub file_record: Option<ContentId>,
+    /// Its bytes. They may be many: what shows or copies whole runs leaves them out.
+    pub file: Option<ContentId>,
 }
 
 /// What an event uses a text as.
@@ -73,8 +77,14 @@ impl EventTexts {
         Self { words: words.into(), ..Self::default() }
     }
 
+    /// All but the bytes of files.
+    #[must_use]
+    pub fn without_file(self) -> Self {
+        Self { file: None, ..self }
+    }
+
     pub fn iter(self) -> impl Iterator<Item = (ContentId, TextRole)> {
-        let words = [self.words, self.acknowledgement, self.salt]
+        let words = [self.words, self.acknowledgement, self.salt, self.file_record, self.file]
             .map(|it| it.map(|it| (it, TextRole::Words)));
         let words =
             words.into_iter().chain(self.portraits.map(|it| it.map(|it| (it, TextRole::Words))));

@@ -35,6 +35,9 @@ event_family! {
             package: Option<ContentId>,
             comment: Option<ContentId>,
             identity: PersonIdentity,
+            /// The open decisions that the comment is about.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            decisions: Vec<u32>,
         },
         /// A person passes their vote on to another person.
         "gate.delegated" => Delegated {

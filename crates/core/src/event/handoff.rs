@@ -22,6 +22,9 @@ event_family! {
             /// The receiver did not send an accept: it handed the work on, which implies one.
             is_implicit: bool,
             acknowledgement: Option<ContentId>,
+            /// The caller, where a gate of the workflow asks who made a package.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            holder: Option<Principal>,
         },
         "handoff.rejected" => Rejected {
             handoff: HandoffNo,

@@ -6,15 +6,19 @@ use super::family::{EventFamily, EventTexts, SentenceStyle, event_family};
 use crate::collaboration::CorrelationId;
 use crate::content::ContentId;
 use crate::names::AgentId;
+use crate::run::is_false;
 
 event_family! {
     pub enum MessageEvent => Message {
         "message.posted" => Posted {
             by: Option<AgentId>,
             text: ContentId,
-            /// What is shown of the agent.
+            /// What is shown of the agent. Where that is new to the run (`is_new_cast`), handoffs are
+            /// shown so from the next one on. Earlier versions did not say that it was new.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             portrait: Option<ContentId>,
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_new_cast: bool,
         },
         /// One agent asks another inside a step.
         "message.asked" => Asked {
@@ -26,6 +30,8 @@ event_family! {
             due: Timestamp,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             portrait: Option<ContentId>,
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_new_cast: bool,
         },
         "message.replied" => Replied {
             ask: u32,
@@ -33,6 +39,8 @@ event_family! {
             text: ContentId,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             portrait: Option<ContentId>,
+            #[serde(default, skip_serializing_if = "is_false")]
+            is_new_cast: bool,
         },
         /// No answer came in time: the question is put once more.
         "message.repeated" => Repeated { ask: u32, due: Timestamp },

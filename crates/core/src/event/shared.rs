@@ -10,8 +10,8 @@ use crate::run::{HandoffNo, Run, RunCast};
 impl Run {
     pub(super) fn on_decision(&mut self, event: &DecisionEvent) {
         match event {
-            DecisionEvent::Recorded { decisions, handoff, portrait, salt, .. } => {
-                self.show_as(*portrait);
+            DecisionEvent::Recorded { decisions, handoff, portrait, salt, is_new_cast, .. } => {
+                self.show_as(*portrait, *is_new_cast);
                 self.decision_salt = salt.or(self.decision_salt);
                 for it in decisions {
                     let state =
@@ -70,15 +70,17 @@ impl Run {
 
     pub(super) fn on_message(&mut self, event: &MessageEvent) {
         match event {
-            MessageEvent::Posted { portrait, .. } => self.show_as(*portrait),
-            MessageEvent::Asked { ask, by, to, due, portrait, .. } => {
-                self.show_as(*portrait);
+            MessageEvent::Posted { portrait, is_new_cast, .. } => {
+                self.show_as(*portrait, *is_new_cast);
+            }
+            MessageEvent::Asked { ask, by, to, due, portrait, is_new_cast, .. } => {
+                self.show_as(*portrait, *is_new_cast);
                 self.n_asks = *ask;
                 let (from, to) = (by.clone(), to.clone());
                 self.asks.push(OpenAsk { no: *ask, from, to, attempt: 1, due: *due });
             }
-            MessageEvent::Replied { ask, portrait, .. } => {
-                self.show_as(*portrait);
+            MessageEvent::Replied { ask, portrait, is_new_cast, .. } => {
+                self.show_as(*portrait, *is_new_cast);
                 self.asks.retain(|it| it.no != *ask);
             }
             MessageEvent::Repeated { ask, due } => {
@@ -95,12 +97,13 @@ impl Run {
         self.decisions.get_mut(usize::try_from(no.checked_sub(1)?).ok()?)
     }
 
-    /// Records what is shown of the agents, where that is news to the run.
-    fn show_as(&mut self, cast: Option<ContentId>) {
+    /// Records what is shown of the agents, where that is news to the run. The handoff that is there
+    /// was made before: it stays as it was shown.
+    fn show_as(&mut self, cast: Option<ContentId>, is_after: bool) {
         let Some(cast) = cast else { return };
         let since = HandoffNo(self.n_handoffs);
         if self.casts.last().is_none_or(|it| it.cast != cast) {
-            self.casts.push(RunCast { since, cast });
+            self.casts.push(RunCast { since, cast, is_after });
         }
     }
 }

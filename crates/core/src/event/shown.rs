@@ -6,7 +6,7 @@ use crate::run::{Portrait, Run, RunCast};
 impl Run {
     pub(super) fn record_shown(&mut self, created: &Created) {
         if let Some(cast) = created.cast {
-            self.casts.push(RunCast { since: created.handoff, cast });
+            self.casts.push(RunCast { since: created.handoff, cast, is_after: false });
         }
         let parties = [
             (&created.from.agent, created.from_portrait),

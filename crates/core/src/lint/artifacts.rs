@@ -33,6 +33,30 @@ pub fn paths(document: &Node) -> Vec<String> {
     paths
 }
 
+/// The places of claims about the content of files that are there, but were not read.
+pub fn uncompared(document: &Node, facts: &Facts) -> Vec<String> {
+    let body = Body::of(document);
+    let is_unread = |path: &str| {
+        matches!(facts.files.get(path), Some(FileFact::File { sha256: None, n_lines: None }))
+    };
+    let mut places = Vec::new();
+    each(&body, |list, index, path, item| {
+        if path.is_some_and(is_unread) && claimed_hash(item).is_some() {
+            places.push(format!("{}[{index}]", body.field_path(list)));
+        }
+    });
+    ranges::each(&body, |index, range| {
+        if is_unread(range.path) && range.has_lines() {
+            places.push(format!("{}[{index}]", body.field_path(ranges::FIELD)));
+        }
+    });
+    places
+}
+
+fn claimed_hash(item: &Node) -> Option<&str> {
+    ["sha256", "@sha256", "hash", "@hash"].iter().find_map(|it| item.member(it)?.as_text())
+}
+
 pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     let deleted = deleted(body);
     each(body, |list, index, path, item| {
@@ -50,8 +74,7 @@ pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
 }
 
 fn verify(path: &str, item: &Node, place: &dyn Fn() -> String, facts: &Facts, sink: &mut Sink) {
-    let claimed =
-        ["sha256", "@sha256", "hash", "@hash"].iter().find_map(|it| item.member(it)?.as_text());
+    let claimed = claimed_hash(item);
     match facts.files.get(path) {
         None => sink.unverified.push(place()),
         Some(FileFact::Missing) => {

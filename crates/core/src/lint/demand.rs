@@ -113,8 +113,10 @@ impl LintRule {
                 "with the command and what it printed in `evidence`".to_owned()
             }
             LintRule::FailedCheck => "never false beside a success".to_owned(),
-            LintRule::CountMismatch => "not less than its list has items".to_owned(),
-            LintRule::ImpossibleNumber => "0 or more, a coverage up to 100".to_owned(),
+            LintRule::CountMismatch => {
+                "a count is at least the number of items that its list has".to_owned()
+            }
+            LintRule::ImpossibleNumber => "no number is below 0, no coverage above 100".to_owned(),
             LintRule::StaleWorkflowState => "leave it out: Baton knows it".to_owned(),
             LintRule::WrongRange => "as `path:start-end`, with lines that the file has".to_owned(),
             LintRule::MissingParty => "the ids of agents, or leave both out".to_owned(),

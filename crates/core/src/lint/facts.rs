@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::outcome::Outcome;
+
 /// All of it is optional: what is not known is not judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
@@ -9,6 +11,8 @@ pub struct Facts {
     pub files: BTreeMap<String, FileFact>,
     pub run: Option<RunFact>,
     pub parties: Parties,
+    /// How the sender's step ended, where the command says it and not the document.
+    pub outcome: Option<Outcome>,
 }
 
 /// Where the sender and the receiver of a document are named.

@@ -1,6 +1,7 @@
 //! Success beside a check that failed: "complete" with `tests_passed: false`.
 
 use super::claims::{CLAIMS, MAPS, map_at};
+use super::facts::Facts;
 use super::rule::LintRule;
 use super::sink::Sink;
 use super::tokens::words;
@@ -17,8 +18,8 @@ const REPORTED: &[&str] = &["validation", "validation_summary"];
 /// The first words of a result that is no success.
 const FAILED: &[&str] = &["failed", "failing", "fails", "failure", "broken", "error", "errors"];
 
-pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
-    if !claims_success(body, kind) {
+pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &mut Sink) {
+    if !claims_success(body, kind, facts) {
         return;
     }
     for path in MAPS {
@@ -56,7 +57,8 @@ pub(crate) fn failed_results(map: &Node) -> Vec<&str> {
     failed.map(|(key, _)| key.as_str()).collect()
 }
 
-fn claims_success(body: &Body<'_>, kind: DocumentKind) -> bool {
+/// Says it in its status, or else by the command that brings it.
+fn claims_success(body: &Body<'_>, kind: DocumentKind, facts: &Facts) -> bool {
     let keys: &[&str] = match kind {
         DocumentKind::XmlHandoff | DocumentKind::WorkflowComplete => {
             &["status", "review_status", "validation_status", "merge_status"]
@@ -64,11 +66,30 @@ fn claims_success(body: &Body<'_>, kind: DocumentKind) -> bool {
         DocumentKind::MetadataBlock(_) | DocumentKind::YamlHandoff | DocumentKind::YamlGate => {
             &["status"]
         }
-        DocumentKind::Acknowledgement(_) | DocumentKind::Other(_) | DocumentKind::Payload => &[],
+        DocumentKind::Payload => &["status", "outcome"],
+        DocumentKind::Acknowledgement(_) | DocumentKind::Other(_) => &[],
     };
     let outcome =
         |key: &&str| OutcomeClaim::parse(body.fields().member(key).and_then(text)?).outcome();
-    keys.iter().find_map(outcome) == Some(Outcome::Success)
+    let brought = facts.outcome.filter(|_| kind == DocumentKind::Payload);
+    keys.iter().find_map(outcome).or(brought) == Some(Outcome::Success)
+}
+
+/// How the work ended that a package tells of, where nothing beside it says so: well, unless it tells
+/// what went wrong.
+pub fn likely_outcome(package: &Node) -> Option<Outcome> {
+    const STUCK: &[&str] = &[
+        "reason",
+        "blocked_reason",
+        "rejection_reason",
+        "blockers",
+        "error",
+        "failures",
+        "issues",
+    ];
+    let body = Body::of(package);
+    let is_stuck = STUCK.iter().any(|it| body.fields().member(it).is_some());
+    (!is_stuck).then_some(Outcome::Success)
 }
 
 /// "failed", "not installed", "passed (150/156)", "3 vulnerabilities".
@@ -99,6 +120,44 @@ fn is_part(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check_package(
+        members: &[(&'static str, Node)],
+        outcome: Option<Outcome>,
+        expected: &[&str],
+    ) {
+        let document = Node::map(members.iter().cloned());
+        let facts = Facts { outcome, ..Facts::default() };
+        let found = crate::lint::findings(&document, &facts);
+        let found = found.iter().filter(|it| it.rule == Some(LintRule::FailedCheck));
+        assert_eq!(found.map(|it| it.path.as_str()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_package_of_a_success_says_of_no_check_that_it_failed() {
+        let failed = [("plan", Node::text("p")), ("tests_passed", Node::Bool(false))];
+        check_package(&failed, Some(Outcome::Success), &["tests_passed"]);
+        for honest in [Outcome::Failure, Outcome::Blocked, Outcome::NeedsReview] {
+            check_package(&failed, Some(honest), &[]);
+        }
+        // A package for a person who is asked may say what failed.
+        check_package(&failed, None, &[]);
+        let nested = Node::map([("build_success", Node::Bool(false))]);
+        let nested = [("verification", nested)];
+        check_package(&nested, Some(Outcome::Success), &["verification.build_success"]);
+        let said = [("status", Node::text("blocked")), ("tests_passed", Node::Bool(false))];
+        check_package(&said, Some(Outcome::Success), &[]);
+    }
+
+    #[test]
+    fn a_package_alone_tells_of_a_success_unless_it_says_what_went_wrong() {
+        let package = |key: &'static str| Node::map([(key, Node::text("x"))]);
+        assert_eq!(likely_outcome(&package("plan")), Some(Outcome::Success));
+        for stuck in ["reason", "blockers", "failures"] {
+            assert_eq!(likely_outcome(&package(stuck)), None, "{stuck}");
+        }
+    }
 
     #[test]
     fn results_in_words_are_told_apart() {

@@ -14,6 +14,12 @@ pub(super) struct LineRange<'a> {
     lines: LineSpan,
 }
 
+impl LineRange<'_> {
+    pub(super) fn has_lines(&self) -> bool {
+        matches!(self.lines, LineSpan::From(..))
+    }
+}
+
 enum LineSpan {
     All,
     From(u64, u64),

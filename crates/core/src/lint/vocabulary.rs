@@ -47,6 +47,9 @@ const XML_ITEMS: &[(&str, &str, &[&str])] = &[
 const YAML_ITEMS: &[(&str, &str, &[&str])] =
     &[("context.artifacts", "type", &["spec", "code", "doc", "config"])];
 
+const METADATA_ITEMS: &[(&str, &str, &[&str])] =
+    &[("questions", "category", &["requirement", "dependency", "architecture", "scope"])];
+
 /// The field of a gate's type, and its words.
 const GATE: WordList = ("gate.type", &["blocking", "advisory", "automatic"]);
 
@@ -58,7 +61,7 @@ pub(crate) fn words_of_field(path: &str) -> Option<&'static [&'static str]> {
 
 /// The words that a member of the items of a list may hold.
 pub(crate) fn words_of_member(list: &str, member: &str) -> Option<&'static [&'static str]> {
-    let mut items = XML_ITEMS.iter().chain(YAML_ITEMS);
+    let mut items = XML_ITEMS.iter().chain(YAML_ITEMS).chain(METADATA_ITEMS);
     items.find(|(of, key, _)| *of == list && *key == member).map(|(.., words)| *words)
 }
 
@@ -76,7 +79,8 @@ const XML_NEEDS: &[(&str, &[&str])] = &[
     ("commits", &["sha"]),
 ];
 const YAML_NEEDS: &[(&str, &[&str])] = &[("context.open_questions", &["question"])];
-const METADATA_NEEDS: &[(&str, &[&str])] = &[("handoff.blockers", &["description"])];
+const METADATA_NEEDS: &[(&str, &[&str])] =
+    &[("handoff.blockers", &["description"]), ("questions", &["question"])];
 
 pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
     match kind {
@@ -94,7 +98,10 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
             decision_ids(body, sink);
             gate_type(body, sink);
         }
-        DocumentKind::MetadataBlock(_) => needs(body, METADATA_NEEDS, sink),
+        DocumentKind::MetadataBlock(_) => {
+            item_words(body, METADATA_ITEMS, sink);
+            needs(body, METADATA_NEEDS, sink);
+        }
         DocumentKind::WorkflowComplete
         | DocumentKind::Acknowledgement(_)
         | DocumentKind::Other(_)

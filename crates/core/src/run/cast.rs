@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::HandoffNo;
+use super::{HandoffNo, is_false};
 use crate::content::ContentId;
 use crate::names::AgentId;
 
@@ -11,6 +11,10 @@ use crate::names::AgentId;
 pub struct RunCast {
     pub since: HandoffNo,
     pub cast: ContentId,
+    /// It came after that handoff, with a message, a question or a decision: the handoff is still
+    /// shown as before. Earlier versions did not say so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_after: bool,
 }
 
 /// What is shown of an agent, since a handoff.

@@ -12,7 +12,7 @@ use crate::evidence::Evidence;
 use crate::gate::Gate;
 use crate::hash::Hash;
 use crate::named::named;
-use crate::names::{AgentId, CommitId};
+use crate::names::{AgentId, CommitId, Principal};
 use crate::outcome::Outcome;
 use crate::workflow::Place;
 
@@ -58,6 +58,9 @@ pub struct Handoff {
     /// Not to be accepted before this time: back-off after a lost lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back_until: Option<Timestamp>,
+    /// The caller that accepted it, where a gate of the workflow asks who made a package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Principal>,
     /// Lease in seconds: the longest time between heartbeats, if the holder asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<u32>,
@@ -166,6 +169,25 @@ named! {
         Cancelled = "cancelled",
         Superseded = "superseded",
     }
+}
+
+/// How the reason begins with which a handoff ends whose agent failed. It is stored as timed out.
+const FAILURE: &str = "failure: ";
+
+impl HandoffState {
+    /// The state in the words that people read: what was refused or broke has not timed out.
+    pub fn word(self, ended_reason: Option<&str>) -> &'static str {
+        let has_failed = ended_reason.is_some_and(|it| it.starts_with(FAILURE));
+        match self {
+            Self::Ended(Ended::TimedOut) if has_failed => "failed",
+            Self::Ended(_) | Self::Open(_) => self.name(),
+        }
+    }
+}
+
+/// The reason of a failure without the word that marks it.
+pub fn without_failure(reason: &str) -> &str {
+    reason.strip_prefix(FAILURE).unwrap_or(reason)
 }
 
 impl HandoffNo {

@@ -22,7 +22,7 @@ const LEFT_ALONE: usize = 4;
 const ENDED: usize = 6;
 /// Of a hundred packages that say how sure their sender is, those that say too little.
 const UNSURE: usize = 10;
-/// Of a hundred checks, those that fail, and those that nobody runs.
+/// Of a hundred checks, those that fail, and those that no runner runs.
 const FAILED: usize = 15;
 const NEVER_RUN: usize = 3;
 /// Of a hundred results that an automatic gate waits for, those before which a person answers.

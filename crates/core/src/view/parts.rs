@@ -52,6 +52,15 @@ pub struct ReviewFinding {
     pub severity: String,
 }
 
+/// A finding that its receiver has to answer. Each one counts: two at one place are two, and one
+/// without a place is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingToAnswer {
+    pub location: Option<String>,
+    /// Critical or important, or listed among what blocks without a severity.
+    pub is_blocking: bool,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorReport {
     pub message: String,
@@ -135,13 +144,47 @@ pub(super) fn expectations(body: &Node) -> Option<Expectations> {
     })
 }
 
+/// Where a reviewer lists its findings.
+const FINDINGS: [&str; 3] = ["findings", "issues", BLOCKING];
+const BLOCKING: &str = "blocking_issues";
+
 pub(crate) fn findings(body: &Node) -> BTreeSet<ReviewFinding> {
     let finding = |node: &Node| {
         let own = |key: &str| field(node, key).map(str::to_owned);
         Some(ReviewFinding { location: own("location")?, severity: own("severity")? })
     };
-    let keys = ["findings", "issues", "blocking_issues"];
-    keys.iter().flat_map(|it| items_at(body, it)).filter_map(finding).collect()
+    FINDINGS.iter().flat_map(|it| items_at(body, it)).filter_map(finding).collect()
+}
+
+/// Every finding, as its receiver has to answer it. What two lists say of one finding counts once.
+pub(super) fn findings_to_answer(body: &Node) -> Vec<FindingToAnswer> {
+    let mut found: Vec<(&str, String, bool)> = Vec::new();
+    for key in FINDINGS {
+        let mut before = found.clone();
+        let items = items_at(body, key);
+        for (index, item) in items.iter().enumerate() {
+            if item.is_blank() || items[..index].contains(item) {
+                continue;
+            }
+            let location = field(item, "location").unwrap_or_default();
+            let severity = field(item, "severity").unwrap_or_default().to_lowercase();
+            let is_blocking = match severity.as_str() {
+                "critical" | "important" => true,
+                "" => key == BLOCKING,
+                _ => false,
+            };
+            let same = before.iter().position(|it| it.0 == location && it.1 == severity);
+            match same {
+                Some(at) => drop(before.remove(at)),
+                None => found.push((location, severity, is_blocking)),
+            }
+        }
+    }
+    let finding = |(location, _, is_blocking): (&str, String, bool)| FindingToAnswer {
+        location: (!location.is_empty()).then(|| location.to_owned()),
+        is_blocking,
+    };
+    found.into_iter().map(finding).collect()
 }
 
 /// The failures of a validation: the kind of each, and its text.

@@ -222,11 +222,12 @@ impl Workflow {
                 problems.push(Problem::new(format!("steps.{}", step.id), "unreachable", message));
             }
         }
-        if !self.edges().any(|(_, it)| it.to == Target::Complete && it.on == Outcome::Success) {
+        let ends = |edge: &Edge| edge.to == Target::Complete && edge.on == Outcome::Success;
+        if let Some(problem) = self.no_way_to_the_end(&reached) {
+            problems.insert(0, problem);
+        } else if !self.edges().any(|(_, it)| ends(it)) {
             let message = "no step has `success: complete`, so no run could ever end";
             problems.push(Problem::new("steps", "no_end", message));
-        } else if let Some(problem) = self.no_way_to_the_end(&reached) {
-            problems.insert(0, problem);
         }
         for step in &self.steps {
             if !step.edges.iter().any(|it| it.on == Outcome::Success) {
@@ -238,24 +239,32 @@ impl Workflow {
         problems
     }
 
-    /// Contracts that contradict themselves: no package could keep them. A run that has one waits for
-    /// a person, so it is not stopped by it.
+    /// Contracts that contradict themselves: no package could keep them, in lenient or in strict. A run
+    /// that has one waits for a person, so it is not stopped by it.
     pub fn impossible_contracts(&self) -> Vec<Problem> {
         let (facts, settings) = (Facts::default(), Settings::default());
-        let problem = |contract: &Contract| {
+        let broken = |contract: &Contract, profile: Profile| {
             let rules = PackageRules {
                 contract: Some(contract),
                 facts: &facts,
                 settings: &settings,
-                profile: Profile::Lenient,
+                profile,
                 min_score: None,
                 outcome: None,
             };
             let sample = skeleton::sample_of(&rules);
             let report = contract.check(&sample);
-            let broken = report.refusing(Profile::Lenient).first()?.path.clone();
+            report.refusing(profile).first().map(|it| it.path.clone())
+        };
+        let problem = |contract: &Contract| {
+            let lenient = broken(contract, Profile::Lenient).map(|it| (it, ""));
+            let (field, which) = lenient.or_else(|| {
+                broken(contract, Profile::Strict).map(|it| (it, ", `must` and `should`,"))
+            })?;
+            let in_strict = if which.is_empty() { "" } else { " in strict" };
             let message = format!(
-                "no package can keep this contract: its rules about `{broken}` contradict each other"
+                "no package can keep this contract{in_strict}: its rules about `{field}`{which} \
+                 contradict each other"
             );
             let path = format!("contracts.{}", contract.name);
             Some(Problem::new(path, "contradictory_contract", message))

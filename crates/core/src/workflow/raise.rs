@@ -35,31 +35,64 @@ pub enum RaiseCondition {
     Over(Number),
     /// One of these words is said, or a known word of a higher level.
     AnyOf(Vec<String>),
-    /// There is one: anything but `false`, `no`, `none`, 0 or an empty list.
+    /// There is one: anything but null, an empty text, `false`, `no`, `none`, `n/a`, 0 or a list of these.
     Stated,
 }
 
 impl RaiseKind {
-    /// The fields in which packages say it, in the body of a document or in its `context`.
+    /// The fields in which packages say it, whatever separates and capitalises their words.
     pub fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Cost => &[
                 "cost",
+                "costs",
                 "cost_usd",
-                "costUsd",
+                "cost_eur",
+                "cost_gbp",
+                "cost_chf",
+                "total_cost",
                 "estimated_cost",
-                "estimatedCost",
+                "cost_estimate",
                 "estimate.cost",
                 "estimate.cost_usd",
-                "estimate.costUsd",
+                "estimate.cost_eur",
+                "estimate.total_cost",
+                "estimate.total",
+                "estimate.amount",
             ],
-            Self::Days => &["days", "estimated_days", "estimatedDays", "estimate.days"],
-            Self::Risk => &["risk", "risk_level", "riskLevel", "risk.level", "risks"],
-            Self::BreakingChange => {
-                &["breaking_change", "breaking_changes", "breakingChange", "breakingChanges"]
+            Self::Days => &["days", "estimated_days", "effort_days", "estimate.days"],
+            Self::Risk => &["risk", "risk_level", "overall_risk", "risk.level", "risks"],
+            Self::BreakingChange => &[
+                "breaking_change",
+                "breaking_changes",
+                "breaking",
+                "is_breaking",
+                "is_breaking_change",
+                "has_breaking_changes",
+            ],
+            Self::Security => &["security_impact", "security", "security_risk"],
+            Self::Migration => &[
+                "data_migration",
+                "data_migrations",
+                "migration",
+                "migrations",
+                "database_migration",
+                "database_migrations",
+                "db_migration",
+                "schema_migration",
+                "schema_migrations",
+                "requires_migration",
+            ],
+        }
+    }
+
+    /// Fields that say it where they have a number; where they say something else, it is another thing.
+    fn fields_of_numbers(self) -> &'static [&'static str] {
+        match self {
+            Self::Cost => &["estimate"],
+            Self::Days | Self::Risk | Self::BreakingChange | Self::Security | Self::Migration => {
+                &[]
             }
-            Self::Security => &["security_impact", "securityImpact", "security"],
-            Self::Migration => &["data_migration", "dataMigration", "migration", "migrations"],
         }
     }
 
@@ -87,9 +120,16 @@ impl RaiseRule {
             Some(field) => vec![field.as_str()],
             None => self.kind.fields().to_vec(),
         };
-        fields.into_iter().find_map(|field| {
-            let found = package.nodes_at(field);
-            found.into_iter().find_map(|node| self.reason_in(field, node))
+        let reason = fields.into_iter().find_map(|field| {
+            let found = package.nodes_like(field);
+            found.into_iter().find_map(|(field, node)| self.reason_in(&field, node))
+        });
+        reason.or_else(|| {
+            let fields = self.kind.fields_of_numbers().iter().filter(|_| self.field.is_none());
+            let mut found = fields.flat_map(|it| package.nodes_like(it));
+            found.find_map(|(field, node)| {
+                number_in(node).and_then(|_| self.reason_in(&field, node))
+            })
         })
     }
 
@@ -98,8 +138,7 @@ impl RaiseRule {
         match &self.when {
             RaiseCondition::Over(_) | RaiseCondition::AnyOf(_) if node.is_blank() => None,
             RaiseCondition::Over(limit) => {
-                let number = node.scalar_text().and_then(|it| Number::parse(it.trim()));
-                let Some(number) = number else {
+                let Some(number) = number_in(node) else {
                     return Some(format!("{noun} (`{field}`) cannot be read as a number"));
                 };
                 let is_over = value(&number)? > value(limit)?;
@@ -114,6 +153,10 @@ impl RaiseRule {
             RaiseCondition::Stated => is_stated(node).then(|| format!("it has {noun} (`{field}`)")),
         }
     }
+}
+
+fn number_in(node: &Node) -> Option<Number> {
+    node.scalar_text().and_then(|it| Number::parse(it.trim()))
 }
 
 fn value(number: &Number) -> Option<f64> {
@@ -212,7 +255,8 @@ fn is_stated(node: &Node) -> bool {
     match node {
         Node::Null => false,
         Node::List(items) => items.iter().any(is_stated),
-        Node::Map(members) => !members.is_empty(),
+        // Of one without members nothing is known.
+        Node::Map(_) => true,
         Node::Bool(_) | Node::Number(_) | Node::Text(_) => {
             let text = node.scalar_text().unwrap_or_default().trim().to_ascii_lowercase();
             !NONE.contains(&text.as_str())
@@ -343,6 +387,44 @@ mod tests {
         check(
             Node::map([("costUsd", number("900"))]),
             Some("the cost is 900 (`costUsd`), over 500"),
+        );
+    }
+
+    #[test]
+    fn a_field_is_found_whatever_separates_and_capitalises_its_words() {
+        for (key, expected) in [
+            ("Cost", Some("the cost is 6000 (`Cost`), over 500")),
+            ("cost_eur", Some("the cost is 6000 (`cost_eur`), over 500")),
+            ("Total Cost", Some("the cost is 6000 (`Total Cost`), over 500")),
+            ("estimate", Some("the cost is 6000 (`estimate`), over 500")),
+            ("Breaking_Change", Some("it has a breaking change (`Breaking_Change`)")),
+            ("breaking-change", Some("it has a breaking change (`breaking-change`)")),
+            ("breaking", Some("it has a breaking change (`breaking`)")),
+            ("database_migration", Some("it has a migration of data (`database_migration`)")),
+            ("cost_center", None),
+            ("unbreaking", None),
+        ] {
+            check(Node::map([(key, number("6000"))]), expected);
+        }
+        let amount = Node::map([("Amount", number("6000"))]);
+        let over = "the cost is 6000 (`estimate.Amount`), over 500";
+        check(Node::map([("estimate", amount)]), Some(over));
+        check(Node::map([("estimate", Node::text("two afternoons"))]), None);
+    }
+
+    #[test]
+    fn a_field_is_found_in_each_part_that_documents_put_it_in() {
+        for part in ["body", "result", "metadata", "context"] {
+            let said = Node::map([("breaking_change", Node::Bool(true))]);
+            check(Node::map([(part, said)]), Some("it has a breaking change (`breaking_change`)"));
+        }
+    }
+
+    #[test]
+    fn an_object_without_members_is_no_denial() {
+        check(
+            Node::map([("breaking_change", Node::map([]))]),
+            Some("it has a breaking change (`breaking_change`)"),
         );
     }
 

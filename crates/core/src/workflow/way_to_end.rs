@@ -17,7 +17,7 @@ impl Workflow {
     }
 
     /// The words for what blocks, by which the workflow finds an agent that helps.
-    pub fn blocked_reasons(&self) -> impl Iterator<Item = &str> {
+    pub fn blocked_reasons(&self) -> impl Iterator<Item = &str> + Clone {
         self.routing.rows.iter().map(|it| it.reason.as_str())
     }
 
@@ -34,12 +34,17 @@ impl Workflow {
         // Steps are written in the order of the work: the last one is where the way to the end begins.
         let last = steps().rfind(|it| cycle.contains(&it.id))?;
         let names: Vec<&str> = cycle.iter().map(StepId::as_str).collect();
-        let message = format!(
-            "no run can end: all work goes round between {} for ever; let `{}` or another of them \
-             lead towards `complete`",
-            names.join(", "),
-            last.id
-        );
+        let message = match names.as_slice() {
+            [only] => format!(
+                "no run can end: all work goes round in {only} for ever; let it lead towards `complete`"
+            ),
+            several => format!(
+                "no run can end: all work goes round between {} for ever; let `{}` or another of \
+                 them lead towards `complete`",
+                several.join(", "),
+                last.id
+            ),
+        };
         Some(Problem::new(path_of(last), "no_end", message))
     }
 }

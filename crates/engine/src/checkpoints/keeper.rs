@@ -39,17 +39,22 @@ impl CheckpointKeeper {
 
 async fn keep(engine: Arc<Engine>, every: CheckpointEvery, mut stopped: watch::Receiver<bool>) {
     let mut tip = engine.tip();
-    let mut signed = match engine.last_checkpoint().await {
-        Ok(last) => last.and_then(|it| it.signed.check().ok()).map_or(0, |it| it.log.position),
-        Err(error) => return tell(&error.into()),
+    let mut new = match engine.signed_position().await {
+        Ok(signed) => NewEvents::after(signed.unwrap_or(Position::START)),
+        Err(error) => return tell(&error),
     };
     let mut last_at = Instant::now();
     loop {
-        let Position(now) = *tip.borrow_and_update();
-        let wait = wait(every, now.saturating_sub(signed), last_at.elapsed());
+        let now = *tip.borrow_and_update();
+        match new.count(&engine, now).await {
+            Ok(()) => {}
+            Err(EngineError::Closing) => return,
+            Err(error) => tell(&error),
+        }
+        let wait = wait(every, new.n_events, last_at.elapsed());
         if wait == Some(Duration::ZERO) {
-            match engine.checkpoint().await {
-                Ok(row) => signed = row.signed.check().map_or(now, |it| it.log.position),
+            match sign(&engine, new.signed).await {
+                Ok(signed) => new = NewEvents::after(signed.unwrap_or(now)),
                 // The next one tries again.
                 Err(error) => tell(&error),
             }
@@ -65,6 +70,50 @@ async fn keep(engine: Arc<Engine>, every: CheckpointEvery, mut stopped: watch::R
                 return;
             }
         }
+    }
+}
+
+/// Signs, unless another node has signed meanwhile. Returns up to where the log is signed.
+async fn sign(engine: &Engine, known: Position) -> Result<Option<Position>, EngineError> {
+    let _lock = engine.store.lock("checkpoints").await?;
+    if engine.is_shared()
+        && let Some(signed) = engine.signed_position().await?
+        && signed > known
+    {
+        return Ok(Some(signed));
+    }
+    let row = engine.checkpoint().await?;
+    Ok(row.signed.check().ok().map(|it| Position(it.log.position)))
+}
+
+/// The events since the last checkpoint.
+struct NewEvents {
+    signed: Position,
+    /// Events are counted up to here.
+    upto: Position,
+    n_events: u64,
+}
+
+impl NewEvents {
+    fn after(signed: Position) -> Self {
+        Self { signed, upto: signed, n_events: 0 }
+    }
+
+    async fn count(&mut self, engine: &Engine, tip: Position) -> Result<(), EngineError> {
+        if !engine.is_shared() {
+            // Positions are dense where only one process appends.
+            self.n_events = tip.0.saturating_sub(self.signed.0);
+            return Ok(());
+        }
+        while self.upto < tip {
+            let (n_events, last) = engine.count_events_after(self.upto).await?;
+            self.n_events += n_events;
+            match last {
+                Some(last) => self.upto = last,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use baton_core::hash::Hash;
 use baton_core::plural::counted;
 use baton_store::{Position, Store, StoreError};
 use baton_wire::checkpoint::{
-    Checkpoint, CheckpointError, LogLink, LogPrefix, PublicKey, SignedCheckpoint,
+    Checkpoint, CheckpointError, LogLink, LogPrefix, LostTexts, PublicKey, SignedCheckpoint,
 };
 
 use super::log_links;
@@ -144,8 +144,17 @@ pub async fn verify_checkpoints(
     let mut check = CheckpointCheck::default();
     let mut signed = stored(store, &mut check).await?;
     let identity = store.identity().await?;
+    let last = signed.iter().map(|it| it.checkpoint.number).max().unwrap_or(0);
     for it in &trust.elsewhere {
         if it.checkpoint.project == identity.project {
+            // A restored or recovered database begins another epoch.
+            if it.checkpoint.epoch == identity.epoch && it.checkpoint.number > last {
+                let (name, number) = (&it.name, it.checkpoint.number);
+                check.problems.push(format!(
+                    "{name} has number {number}, and the last checkpoint that is stored has {last}: some were \
+                     taken out"
+                ));
+            }
             signed.push(it.clone());
         } else {
             let (name, theirs) = (&it.name, it.checkpoint.project);
@@ -155,7 +164,9 @@ pub async fn verify_checkpoints(
             ));
         }
     }
+    let lost = LostTexts::of(&store.losses().await?.texts);
     for it in &signed {
+        check.problems.extend(other_losses(it, lost));
         if let Some(key) = trust.key
             && it.checkpoint.key != key
         {
@@ -190,6 +201,17 @@ pub async fn verify_checkpoints(
     let (_, problems) = walk.end();
     check.problems.extend(problems);
     Ok((check.n_checkpoints, check.problems))
+}
+
+/// Texts are recorded as lost by a recovery alone, and a recovered database begins without checkpoints.
+fn other_losses(signed: &SignedPrefix, lost: LostTexts) -> Option<String> {
+    let theirs = signed.checkpoint.lost_texts.filter(|it| *it != lost)?;
+    let (name, at) = (&signed.name, signed.checkpoint.at);
+    Some(format!(
+        "{name}, signed at {at}: the texts that are recorded as lost are not those that were signed ({} \
+         then, {} now); unless `baton recover` has made this database since, they were taken out",
+        theirs.n, lost.n
+    ))
 }
 
 /// The checkpoints in a store: each is signed, and names the one before it.

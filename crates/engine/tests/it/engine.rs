@@ -44,7 +44,7 @@ fn check_code(result: Result<CommandResult, EngineError>, expected: &str) {
 
 #[tokio::test]
 async fn a_start_takes_the_default_workflow_and_hands_the_story_to_its_first_agent() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         assert_eq!(world.run("s-1").await.run.workflow.as_str(), "story-pipeline");
@@ -59,7 +59,7 @@ async fn a_start_takes_the_default_workflow_and_hands_the_story_to_its_first_age
 
 #[tokio::test]
 async fn a_story_whose_run_was_cancelled_goes_on_in_the_same_workflow_unless_another_is_named() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let ada = caller("ada");
         let named = |name: &str| StartRun {
@@ -85,7 +85,7 @@ async fn a_story_whose_run_was_cancelled_goes_on_in_the_same_workflow_unless_ano
 
 #[tokio::test]
 async fn a_start_may_name_another_workflow_and_another_agent() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let named = |name: &str, to: Option<AgentId>| StartRun {
             workflow: Some(WorkflowName::parse(name).unwrap()),
@@ -103,7 +103,7 @@ async fn a_start_may_name_another_workflow_and_another_agent() {
 
 #[tokio::test]
 async fn a_create_for_an_unknown_story_makes_the_story() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.hands("new", "analyst", "implementer", r#"{"plan": "p"}"#).await.unwrap();
         assert_eq!(world.reads().story(&key("new")).await.unwrap().story.title, "new");
@@ -116,7 +116,7 @@ async fn a_create_for_an_unknown_story_makes_the_story() {
 
 #[tokio::test]
 async fn a_create_finds_the_one_workflow_that_has_its_edge() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.hands("s-1", "fixer", "checker", "{}").await.unwrap();
         assert_eq!(world.run("s-1").await.run.workflow.as_str(), "side-roads");
@@ -127,7 +127,7 @@ async fn a_create_finds_the_one_workflow_that_has_its_edge() {
 #[tokio::test]
 async fn where_two_workflows_would_do_the_caller_has_to_say_which() {
     let twin = SIDE_ROADS_FILE.replace("name: side-roads", "name: other-roads");
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let two = catalog_of(&[SIDE_ROADS_FILE, &twin], None);
         let world = backend.world_with(two).await;
         check_code(world.starts("s-1").await, "workflow_unclear");
@@ -144,7 +144,7 @@ async fn where_two_workflows_would_do_the_caller_has_to_say_which() {
 
 #[tokio::test]
 async fn a_finished_story_goes_again_by_a_start_or_by_the_first_edge_only() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let mut world = backend.world().await;
         world.hands("s-1", "documenter", "orchestrator", "{}").await.unwrap();
         assert_eq!(world.shows("s-1").await, "completed; done; ");
@@ -166,7 +166,7 @@ async fn a_finished_story_goes_again_by_a_start_or_by_the_first_edge_only() {
 
 #[tokio::test]
 async fn a_start_on_an_open_run_is_refused_and_on_a_loose_baton_hands_in_again() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         check_code(world.starts("s-1").await, "already_open");
@@ -187,7 +187,7 @@ async fn a_start_on_an_open_run_is_refused_and_on_a_loose_baton_hands_in_again()
 
 #[tokio::test]
 async fn a_run_keeps_the_workflow_that_it_began_with() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world_with(catalog_of(&[SHORT], Some("short"))).await;
         world.starts("old").await.unwrap();
         let changed = catalog_of(&[SHORT_WITH_A_CHECK], Some("short"));
@@ -207,7 +207,7 @@ async fn a_run_keeps_the_workflow_that_it_began_with() {
 
 #[tokio::test]
 async fn a_dry_run_tells_what_would_happen_and_changes_nothing() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let first = || create("analyst", "implementer", r#"{"plan": "p"}"#);
         let before = dump(world.store.as_ref()).await;
@@ -233,7 +233,7 @@ async fn a_dry_run_tells_what_would_happen_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_refusal_shows_the_handoff_as_it_stands() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = world.starts("s-1").await.unwrap().run;
         world.on("s-1", accept(1)).await.unwrap();
@@ -247,7 +247,7 @@ async fn a_refusal_shows_the_handoff_as_it_stands() {
 
 #[tokio::test]
 async fn what_is_not_there_is_said_to_be_not_there() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let nowhere = baton_core::run::RunId(uuid::Uuid::from_u128(77));
         let on_run = world.engine.on_run(&caller("ada"), nowhere, accept(1)).await;
@@ -263,7 +263,7 @@ async fn what_is_not_there_is_said_to_be_not_there() {
 
 #[tokio::test]
 async fn after_the_shutdown_every_way_in_says_that_baton_is_closing() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = world.starts("s-1").await.unwrap().run;
         world.engine.shutdown().await;

@@ -56,7 +56,7 @@ async fn write(engine: &Arc<Engine>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_feed_tells_every_event_once_and_in_order_while_many_write() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let shared = world.starts("shared").await.unwrap().run;
         world.on("shared", accept(1)).await.unwrap();
@@ -81,7 +81,7 @@ async fn every_feed_tells_every_event_once_and_in_order_while_many_write() {
 
 #[tokio::test]
 async fn from_any_cursor_on_a_feed_tells_the_rest() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         // More than a feed reads at once.
         for n in 0..70 {
@@ -105,7 +105,7 @@ async fn from_any_cursor_on_a_feed_tells_the_rest() {
 
 #[tokio::test]
 async fn a_feed_ends_with_the_shutdown_and_the_next_one_tells_the_rest() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         let mut behind = world.reads().feed(Position::START, None);

@@ -427,7 +427,8 @@ const FULL: &str = r#""story": "s", "branch": "b", "version": "1", "plan": "p",
     "build_passes": true, "files_changed": [], "summary": "Settings page saves 3 fields", "tests_added": true,
     "discoveries": {}, "approved": true, "review_notes": "fine", "refactored": true,
     "refactor_summary": "Split the form of the settings in two", "learnings_added": 1, "gotchas_added": 0, "docs_updated": true,
-    "notes": "none", "attempted": ["Saved one field by hand"]"#;
+    "notes": "none", "attempted": ["Saved one field by hand"],
+    "questions": [{"category": "requirement", "question": "Which of the fields may be empty?", "priority": "low"}]"#;
 
 const fn to(place: &'static str) -> Edge {
     Edge {

@@ -277,6 +277,7 @@ impl<'a> Walk<'a> {
             | Command::Post { .. }
             | Command::Collaborate(_)
             | Command::RecordUsage(_)
+            | Command::SendFile(_)
             | Command::LoseLease(_)
             | Command::ClaimChecks(_)
             | Command::AskPermission(_)

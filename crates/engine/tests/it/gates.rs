@@ -114,7 +114,7 @@ fn a_run_from_before_the_record_has_passed_what_is_before_where_it_stands() {
 #[tokio::test]
 async fn no_way_in_begins_behind_a_gate() {
     let catalog = || catalog_of(&[gated_project()], Some("gated-project"));
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world_with(catalog()).await;
         for profile in [Profile::Lenient, Profile::Strict] {
             let create = Create { profile, ..create("implementation", "orchestrator", SUMMARY) };

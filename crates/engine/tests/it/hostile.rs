@@ -4,7 +4,6 @@ use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, GateAnswer};
 use baton_core::names::{FreeText, NameError, Principal, Reason, StoryKey};
 use baton_core::outcome::Outcome as Ended;
-use baton_core::package::Package;
 use baton_core::run::HandoffNo;
 use baton_core::story::Story;
 use baton_engine::{EngineError, ErrorClass, Key};
@@ -29,7 +28,7 @@ async fn a_package_of_a_mebibyte_goes_through_whole() {
     let filler = "x".repeat(1024 * 1024 - r#"{"plan": ""}"#.len());
     let document = format!(r#"{{"plan": "{filler}"}}"#);
     assert_eq!(document.len(), 1024 * 1024);
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let outcome = world.hands("s-1", "analyst", "implementer", &document).await.unwrap();
         let row = world.row(outcome.run, 1).await;
@@ -42,14 +41,14 @@ async fn a_package_of_a_mebibyte_goes_through_whole() {
 
 #[tokio::test]
 async fn the_character_nul_is_refused_wherever_it_comes_in() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = world.starts("s-1").await.unwrap().run;
         let before = dump(world.store.as_ref()).await;
         let ada = caller("ada");
 
         let mut bad = create("analyst", "implementer", r#"{"plan": "p"}"#);
-        bad.package = Package { text: "{\"plan\": \"\0\"}".into(), ..bad.package };
+        bad.package.text = "{\"plan\": \"\0\"}".into();
         let created = world.engine.create(&ada, of_story("s-1"), bad.clone()).await;
         check_nul(&world, &before, created).await;
         let begun = world.engine.create(&ada, of_story("s-2"), bad).await;
@@ -96,7 +95,7 @@ async fn text_that_looks_like_anything_comes_back_as_it_was() {
         "line\r\nline\u{2028}line",
         "\u{1F3C3}\u{200D}\u{2640}\u{FE0F} \u{10FFFF}",
     ];
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         for (n, words) in nasty.into_iter().enumerate() {
             let story = format!("s-{n}");

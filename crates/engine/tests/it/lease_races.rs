@@ -19,7 +19,7 @@ fn first_of(run: RunId) -> HandoffRef {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_heartbeat_that_was_heard_keeps_the_lease_and_one_that_was_not_does_not() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let mut runs = Vec::new();
         for n in 0..300 {
@@ -58,7 +58,7 @@ async fn a_heartbeat_that_was_heard_keeps_the_lease_and_one_that_was_not_does_no
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_that_is_finished_in_the_last_moment_is_finished() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let mut runs = Vec::new();
         for n in 0..200 {
@@ -88,7 +88,7 @@ async fn work_that_is_finished_in_the_last_moment_is_finished() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lease_whose_caller_did_not_wait_for_the_answer_is_noticed_too() {
-    let world = Backend::Sqlite.world().await;
+    let world = Backend::remembering().world().await;
     let run = world.starts("s-1").await.unwrap().run;
     {
         let ada = caller("ada");
@@ -104,6 +104,9 @@ async fn a_lease_whose_caller_did_not_wait_for_the_answer_is_noticed_too() {
         tokio::task::yield_now().await;
     }
     world.clock.advance(SECOND * 20);
+    // It is noticed now, and nothing could be heard before.
+    assert_eq!(world.engine.tick().await.unwrap().n_lost, 0);
+    world.clock.advance(SECOND * 20);
     assert_eq!(world.engine.tick().await.unwrap().n_lost, 1);
     assert_eq!(world.shows("s-1").await, "open; parked; HO-002 orchestrator→analyst pending");
     world.is_sound().await;
@@ -111,7 +114,7 @@ async fn a_lease_whose_caller_did_not_wait_for_the_answer_is_noticed_too() {
 
 #[tokio::test]
 async fn a_lease_that_another_node_granted_is_heard_here() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let other: Arc<dyn Store> = world.store.clone();
         let other = Engine::open(other, world.clock.clone(), catalog()).await.unwrap();

@@ -58,7 +58,7 @@ fn check_code(result: Result<Timestamp, EngineError>, expected: &str) {
 
 #[tokio::test]
 async fn a_heartbeat_is_heard_at_once_and_written_within_a_second() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = held(&world, "s-1").await;
         assert_eq!(timers(&world).await, ["HO-001 lease 1 +20.000"]);
@@ -84,7 +84,7 @@ async fn a_heartbeat_is_heard_at_once_and_written_within_a_second() {
 
 #[tokio::test]
 async fn a_holder_that_is_heard_of_is_left_alone() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = held(&world, "s-1").await;
         let row = world.store.handoff(&in_run(run, 1)).await.unwrap().unwrap();
@@ -105,7 +105,7 @@ async fn a_holder_that_is_heard_of_is_left_alone() {
 
 #[tokio::test]
 async fn a_silent_holder_loses_the_work_and_somebody_gets_it_again_and_in_the_end_a_person() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = held(&world, "s-1").await;
         for (no, wait) in [(1, SECOND), (2, SECOND * 2)] {
@@ -142,7 +142,7 @@ async fn a_silent_holder_loses_the_work_and_somebody_gets_it_again_and_in_the_en
 
 #[tokio::test]
 async fn who_holds_nothing_is_told_so() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = world.starts("s-1").await.unwrap().run;
         let hear =
@@ -202,7 +202,7 @@ async fn whatever_ends_the_holding_ends_the_lease() {
         clarify,
         Command::CancelRun { reason: None },
     ];
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         for (n, end) in ends.iter().enumerate() {
             let story = format!("s-{n}");
@@ -222,20 +222,80 @@ async fn whatever_ends_the_holding_ends_the_lease() {
 
 #[tokio::test]
 async fn what_was_said_last_is_written_at_the_shutdown() {
-    let world = Backend::Sqlite.world().await;
+    let world = Backend::remembering().world().await;
     let run = held(&world, "s-1").await;
     world.clock.advance(SECOND / 4);
     world.engine.heartbeat(&caller("ada"), &in_run(run, 1), 1).await.unwrap();
     let world = world.reopened(catalog()).await;
     assert_eq!(timers(&world).await, ["HO-001 lease 1 +20.000"]);
-    // Whoever opens the data for a moment gives nobody more time.
-    world.clock.advance(SECOND * 20);
-    assert_eq!(world.engine.sweep().await.unwrap().ticked, lost(1));
+}
+
+/// Without a server no heartbeat can arrive, however often a command line opens the data meanwhile.
+#[tokio::test]
+async fn a_command_line_without_a_server_ends_no_lease() {
+    for backend in Backend::all() {
+        let mut world = backend.world().await;
+        let run = held(&world, "s-1").await;
+        for _ in 0..3 {
+            world = world.reopened(catalog()).await;
+            world.clock.advance(SECOND * 3600);
+            assert_eq!(world.engine.sweep_some().await.unwrap().ticked, lost(0));
+        }
+        world = world.reopened(catalog()).await;
+        world.engine.keep_time().await.unwrap();
+        world.engine.heartbeat(&caller("ada"), &in_run(run, 1), 1).await.unwrap();
+        assert_eq!(world.shows("s-1").await, "open; held; HO-001 orchestrator→analyst accepted");
+        world.is_sound().await;
+    }
+}
+
+#[tokio::test]
+async fn leases_that_go_on_do_not_hide_work_that_is_offered_again() {
+    for backend in Backend::all() {
+        let world = backend.world().await;
+        held(&world, "s-woken").await;
+        world.clock.advance(SECOND * 20);
+        assert_eq!(tick(&world).await, lost(1));
+        for n in 0..40 {
+            world.starts(&format!("s-{n}")).await.unwrap();
+            world.on(&format!("s-{n}"), lease(1, 1)).await.unwrap();
+        }
+        world.clock.advance(-SECOND * 10);
+        for n in 40..80 {
+            world.starts(&format!("s-{n}")).await.unwrap();
+            world.on(&format!("s-{n}"), lease(1, 1)).await.unwrap();
+        }
+        let world = world.reopened(catalog()).await;
+        world.clock.advance(SECOND * 3600);
+        let ticked = world.engine.sweep_some().await.unwrap().ticked;
+        assert_eq!(ticked, Ticked { n_woken: 1, ..Ticked::default() });
+    }
+}
+
+/// The sweeper, the timekeeper and the session each read timers, in any order.
+#[tokio::test]
+async fn a_server_that_was_down_for_longer_than_a_lease_ends_none_however_it_begins() {
+    for is_swept_first in [true, false] {
+        let world = Backend::Memory.world().await;
+        let run = held(&world, "s-1").await;
+        let world = world.reopened(catalog()).await;
+        world.clock.advance(SECOND * 3600);
+        if is_swept_first {
+            world.engine.sweep_some().await.unwrap();
+        }
+        let timekeeper = Timekeeper::start(world.engine.clone());
+        // Before the timekeeper's first tick.
+        assert_eq!(world.engine.sweep().await.unwrap().ticked.n_lost, 0);
+        timekeeper.stop().await;
+        world.engine.heartbeat(&caller("ada"), &in_run(run, 1), 1).await.unwrap();
+        world.clock.advance(SECOND * 20);
+        assert_eq!(tick(&world).await.n_lost, 1, "from then on it has to be heard of");
+    }
 }
 
 #[tokio::test]
 async fn a_server_that_starts_gives_every_lease_a_full_period_more() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = held(&world, "s-1").await;
         held(&world, "s-2").await;
@@ -258,7 +318,7 @@ async fn a_server_that_starts_gives_every_lease_a_full_period_more() {
 
 #[tokio::test]
 async fn a_process_that_was_asleep_blames_nobody() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         held(&world, "s-1").await;
         world.engine.keep_time().await.unwrap();
@@ -296,7 +356,7 @@ async fn a_timekeeper_notices_by_itself_until_it_is_stopped() {
 
 #[tokio::test]
 async fn three_hundred_who_die_at_once_are_noticed_in_one_tick() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         for n in 0..300 {
             held(&world, &format!("s-{n}")).await;
@@ -311,7 +371,7 @@ async fn three_hundred_who_die_at_once_are_noticed_in_one_tick() {
 
 #[tokio::test]
 async fn a_question_that_somebody_took_and_died_over_is_asked_again() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.hands("s-1", "analyst", "implementer", r#"{"plan": "p"}"#).await.unwrap();
         let question = baton_core::names::FreeText::parse("which?").unwrap();

@@ -31,6 +31,8 @@ mod leases;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
+mod nodes;
+#[cfg(test)]
 mod performs;
 #[cfg(test)]
 mod properties;

@@ -52,7 +52,7 @@ fn counts(answers: &[Answer]) -> Vec<(&'static str, usize)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_fifty_who_accept_one_handoff_exactly_one_has_it() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = world.starts("s-1").await.unwrap().run;
         let answers = at_once(50, &world.engine, |n, engine| async move {
@@ -68,7 +68,7 @@ async fn of_fifty_who_accept_one_handoff_exactly_one_has_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_who_begin_one_story_begin_one_run() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let adopted = at_once(10, &world.engine, |_, engine| async move {
             let first = create("analyst", "implementer", r#"{"plan": "p"}"#);
@@ -88,7 +88,7 @@ async fn many_who_begin_one_story_begin_one_run() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_who_send_the_same_get_the_same_answer_for_one_effect() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let created = at_once(20, &world.engine, |_, engine| async move {
             let first = create("analyst", "implementer", r#"{"plan": "p"}"#);
@@ -128,7 +128,7 @@ fn check_one_effect(answers: Vec<Answer>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_stories_side_by_side_are_not_mixed_up() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let answers = at_once(200, &world.engine, |n, engine| async move {
             let story = format!("s-{n:03}");
@@ -164,7 +164,7 @@ async fn two_hundred_stories_side_by_side_are_not_mixed_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sweep_never_gets_in_the_way_of_an_accept() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let mut runs = Vec::new();
         for n in 0..100 {
@@ -192,7 +192,7 @@ async fn a_sweep_never_gets_in_the_way_of_an_accept() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shutdown_keeps_what_was_answered_and_refuses_the_rest() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let run = world.starts("before").await.unwrap().run;
         let answers = at_once(101, &world.engine, |n, engine| async move {

@@ -76,7 +76,7 @@ const ISSUE: &str = "<issue_url>https://github.com/owner/repo/issues/123</issue_
 
 #[tokio::test]
 async fn the_page_of_the_xml_handoff_is_carried_from_the_issue_to_its_end() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = issues(backend).await;
         let number = "<issue_number>123</issue_number>";
         let change = "<pr_url>https://github.com/owner/repo/pull/456</pr_url>";
@@ -287,7 +287,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
 
 #[tokio::test]
 async fn a_document_without_an_id_means_the_only_run_that_its_sender_has_to_move() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = issues(backend).await;
         let first = |n: u32| {
             let url = format!("https://github.com/owner/repo/issues/{n}");

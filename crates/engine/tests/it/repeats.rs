@@ -18,7 +18,7 @@ fn check_repeat(first: &CommandResult, second: Result<CommandResult, EngineError
 
 #[tokio::test]
 async fn a_start_that_is_sent_twice_is_answered_twice() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let mut world = backend.world().await;
         let first = world.engine.start(&keyed("k", 1), start("s-1")).await.unwrap();
         for _ in 0..2 {
@@ -32,7 +32,7 @@ async fn a_start_that_is_sent_twice_is_answered_twice() {
 
 #[tokio::test]
 async fn a_create_that_ended_the_run_is_answered_twice_even_after_a_restart() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let mut world = backend.world().await;
         let last = || create("documenter", "orchestrator", "{}");
         let send = async |world: &World| {
@@ -48,7 +48,7 @@ async fn a_create_that_ended_the_run_is_answered_twice_even_after_a_restart() {
 
 #[tokio::test]
 async fn a_create_that_would_now_be_a_duplicate_is_answered_twice() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let send = async || {
             let sent = create("analyst", "implementer", r#"{"plan": "p"}"#);
@@ -63,7 +63,7 @@ async fn a_create_that_would_now_be_a_duplicate_is_answered_twice() {
 
 #[tokio::test]
 async fn the_same_key_with_another_request_is_a_mistake() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.engine.start(&keyed("k", 1), start("s-1")).await.unwrap();
         let before = dump(world.store.as_ref()).await;
@@ -75,7 +75,7 @@ async fn the_same_key_with_another_request_is_a_mistake() {
 
 #[tokio::test]
 async fn a_refused_command_does_not_use_up_its_key() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         let send = async |plan: &str, request| {
@@ -89,7 +89,7 @@ async fn a_refused_command_does_not_use_up_its_key() {
 
 #[tokio::test]
 async fn a_repeated_answer_tells_the_handoff_as_it_stood_then() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         for pause in [SignedDuration::ZERO, SignedDuration::from_mins(5)] {
             let world = backend.world().await;
             let started = world.engine.start(&keyed("start", 1), start("s-1")).await.unwrap();
@@ -116,7 +116,7 @@ async fn a_repeated_answer_tells_the_handoff_as_it_stood_then() {
 
 #[tokio::test]
 async fn a_mark_that_came_later_is_not_in_a_repeated_answer() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let started = world.engine.start(&keyed("start", 1), start("s-1")).await.unwrap();
         let pending = world.reads().row_of(&started, HandoffNo(1)).await.unwrap();

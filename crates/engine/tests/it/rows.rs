@@ -70,7 +70,7 @@ async fn then(world: &World, command: Command) -> Vec<String> {
 
 #[tokio::test]
 async fn a_question_puts_the_work_back_and_its_row_keeps_the_answer() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world_with(catalog_of(&[FLOW], Some("small"))).await;
         world.starts("s-1").await.unwrap();
         assert_eq!(then(&world, lease(1, 20)).await, ["1 writer accepted +1"]);
@@ -99,7 +99,7 @@ async fn a_question_puts_the_work_back_and_its_row_keeps_the_answer() {
 
 #[tokio::test]
 async fn who_waits_for_a_part_of_the_work_has_it_since_it_was_accepted() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world_with(catalog_of(&[FLOW], Some("small"))).await;
         world.starts("s-1").await.unwrap();
         then(&world, lease(1, 20)).await;
@@ -125,7 +125,7 @@ async fn who_waits_for_a_part_of_the_work_has_it_since_it_was_accepted() {
 
 #[tokio::test]
 async fn a_mark_of_long_ago_does_not_spoil_what_came_after() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world_with(catalog_of(&[FLOW], Some("small"))).await;
         world.starts("s-1").await.unwrap();
         for command in [accept(1), clarify(1), reply(1), accept(1), release(1), accept(1)] {
@@ -141,7 +141,7 @@ async fn a_mark_of_long_ago_does_not_spoil_what_came_after() {
 
 #[tokio::test]
 async fn the_world_is_told_of_what_a_person_has_to_do() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world_with(catalog_of(&[FLOW], Some("small"))).await;
         world.starts("s-1").await.unwrap();
         // The story came from the orchestrator, and only a person can say what it means.

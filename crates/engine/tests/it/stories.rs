@@ -1,7 +1,7 @@
 //! Which story is next, and why none is.
 
 use baton_core::story::Story;
-use baton_engine::EngineError;
+use baton_engine::{Dependencies, EngineError, StartRun};
 
 use crate::world::*;
 
@@ -25,7 +25,7 @@ async fn finish(world: &World, story: &str) {
 
 #[tokio::test]
 async fn the_next_story_is_the_most_urgent_that_waits_for_nothing_then_the_first_by_key() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let stories = [
             story("d", 9, &["c"]),
@@ -49,7 +49,7 @@ async fn the_next_story_is_the_most_urgent_that_waits_for_nothing_then_the_first
 
 #[tokio::test]
 async fn a_story_waits_until_what_it_depends_on_is_completed_and_not_only_begun_or_cancelled() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         for it in [story("base", 0, &[]), story("top", 0, &["base"])] {
             world.engine.add_story(&caller("ada"), &it).await.unwrap();
@@ -68,13 +68,34 @@ async fn a_story_waits_until_what_it_depends_on_is_completed_and_not_only_begun_
 
 #[tokio::test]
 async fn when_nothing_is_ready_it_says_why() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let none = "there is none; `baton story add` makes one";
         assert_eq!(next(&world).await, Err(none.to_owned()));
         world.engine.add_story(&caller("ada"), &story("a", 0, &["never written"])).await.unwrap();
         assert_eq!(next(&world).await, Err("1 wait for others to be finished".to_owned()));
-        world.starts("a").await.unwrap();
+        let anyway = StartRun { dependencies: Dependencies::Anyway, ..start("a") };
+        world.engine.start(&caller("ada"), anyway).await.unwrap();
         assert_eq!(next(&world).await, Err("every story is under way or finished".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn a_story_that_is_named_waits_for_what_it_depends_on_too_unless_it_is_wanted_anyway() {
+    for backend in Backend::all() {
+        let world = backend.world().await;
+        let ada = caller("ada");
+        for it in [story("base", 0, &[]), story("top", 0, &["base", "nope"])] {
+            world.engine.add_story(&ada, &it).await.unwrap();
+        }
+        let error = world.engine.start(&ada, start("top")).await.unwrap_err();
+        let expected = "the story `top` comes after `base` and `nope`, which are not finished; `baton run \
+                        start top --anyway` (in the API `anyway`) starts it all the same";
+        assert_eq!((error.code(), error.to_string().as_str()), ("depends_on_others", expected));
+        finish(&world, "base").await;
+        let error = world.engine.start(&ada, start("top")).await.unwrap_err();
+        assert!(error.to_string().contains("comes after `nope`, which is not"), "{error}");
+        let anyway = StartRun { dependencies: Dependencies::Anyway, ..start("top") };
+        world.engine.start(&ada, anyway).await.unwrap();
     }
 }

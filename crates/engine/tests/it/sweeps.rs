@@ -16,7 +16,7 @@ async fn n_stale(world: &World) -> usize {
 
 #[tokio::test]
 async fn a_handoff_is_stale_after_thirty_minutes_and_is_marked_once() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         world.clock.advance(MINUTE * 29);
@@ -54,7 +54,7 @@ async fn a_run_is_late_by_the_workflow_that_it_began_with() {
              steps:\n  work:\n    agent: painter\n    on: {{ success: complete }}\n"
         )
     };
-    let world = Backend::Sqlite.world_with(catalog_of(&[&flow("10m")], Some("small"))).await;
+    let world = Backend::remembering().world_with(catalog_of(&[&flow("10m")], Some("small"))).await;
     world.starts("s-1").await.unwrap();
     let world = world.reopened(catalog_of(&[&flow("2h")], Some("small"))).await;
     world.starts("s-2").await.unwrap();
@@ -72,7 +72,7 @@ async fn a_handoff_that_nobody_takes_is_over_when_its_workflow_says_so() {
              steps:\n  work:\n    agent: writer\n    on: {{ success: complete }}\n"
         )
     };
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         for (limits, minutes, then) in [
             // Sooner than it is stale, and later: marked first, and then over.
             ("expire_after: 5m", 5, "open; loose; "),
@@ -99,7 +99,7 @@ async fn a_handoff_that_nobody_takes_is_over_when_its_workflow_says_so() {
 
 #[tokio::test]
 async fn a_sweep_does_what_a_tick_does() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         world.on("s-1", lease(1, 20)).await.unwrap();
@@ -113,7 +113,7 @@ async fn a_sweep_does_what_a_tick_does() {
 
 #[tokio::test]
 async fn a_sweep_goes_through_every_page() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         for n in 0..450 {
             // Every third waits for a person, who is never late.
@@ -133,7 +133,7 @@ async fn a_sweep_goes_through_every_page() {
 
 #[tokio::test]
 async fn a_process_without_a_sweeper_does_a_part_of_what_is_due() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         for n in 0..80 {
             world.starts(&format!("s-{n}")).await.unwrap();
@@ -149,7 +149,7 @@ async fn a_process_without_a_sweeper_does_a_part_of_what_is_due() {
 /// What has moved is due later; what the store keeps for it may be earlier, once.
 #[tokio::test]
 async fn a_run_that_moved_is_put_off_and_found_again_in_time() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         world.clock.advance(MINUTE * 29);
@@ -170,7 +170,7 @@ async fn a_run_that_moved_is_put_off_and_found_again_in_time() {
 
 #[tokio::test]
 async fn a_run_that_would_be_looked_at_too_late_is_not_sound() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
         let row = world.store.run(&RunRef::Number(1)).await.unwrap().unwrap();
@@ -191,7 +191,7 @@ async fn a_run_that_would_be_looked_at_too_late_is_not_sound() {
 
 #[tokio::test]
 async fn an_answer_can_be_asked_for_again_for_a_day() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         world.engine.start(&keyed("k", 1), start("s-1")).await.unwrap();
         world.clock.advance(SignedDuration::from_hours(24));
@@ -208,7 +208,7 @@ async fn an_answer_can_be_asked_for_again_for_a_day() {
 async fn people_are_reminded_of_a_gate_once_and_it_is_in_the_outbox() {
     let gated = "name: small\nstart: work\nsteps:\n  work:\n    agent: painter\n    on: { success: { to: \
                  complete, gate: { type: blocking, remind_after: 4h } } }\n";
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world_with(catalog_of(&[gated], Some("small"))).await;
         world.starts("s-1").await.unwrap();
         world.on("s-1", accept(1)).await.unwrap();

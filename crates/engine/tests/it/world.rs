@@ -7,6 +7,7 @@ use baton_core::agent::Agent;
 use baton_core::command::{
     Accept, AskPermission, ClaimChecks, Clarify, Command, Complete, Create, DelegateVote,
     GateAnswer, LeaseTime, LoseLease, Record, RecordUsage, Reject, Release, Reply, ReportChecks,
+    SendFile,
 };
 use baton_core::contract::Profile;
 use baton_core::gate::Answer;
@@ -21,8 +22,10 @@ use baton_engine::{
     RunTarget, StartRun, verify_all,
 };
 use baton_store::{HandoffRef, HandoffRow, RunRef, RunRow, Store};
+use baton_store_postgres::{PostgresSettings, PostgresStore};
 use baton_store_sqlite::SqliteStore;
 use baton_store_tests::MemoryStore;
+use baton_test_postgres::TestSchema;
 use baton_views::Views;
 use baton_wire::{builtin, json, workflow_file};
 use jiff::Timestamp;
@@ -36,6 +39,13 @@ pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
 pub(crate) enum Backend {
     Memory,
     Sqlite,
+    Postgres,
+}
+
+/// Where a store keeps what it keeps.
+enum StorePlace {
+    Folder(TempDir),
+    Schema(TestSchema),
 }
 
 pub(crate) struct World {
@@ -43,28 +53,46 @@ pub(crate) struct World {
     pub(crate) clock: Arc<FixedClock>,
     pub(crate) store: Arc<dyn Store>,
     backend: Backend,
-    dir: TempDir,
+    place: StorePlace,
 }
 
 impl Backend {
-    pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
+    /// In memory, and the one that remembers in this run.
+    pub(crate) fn all() -> [Self; 2] {
+        [Self::Memory, Self::remembering()]
+    }
+
+    /// SQLite, or PostgreSQL with `BATON_TEST_BACKEND=postgres`.
+    pub(crate) fn remembering() -> Self {
+        match std::env::var_os("BATON_TEST_BACKEND").is_some_and(|it| it == "postgres") {
+            true => Self::Postgres,
+            false => Self::Sqlite,
+        }
+    }
 
     pub(crate) async fn world(self) -> World {
         self.world_with(catalog()).await
     }
 
     pub(crate) async fn world_with(self, catalog: Catalog) -> World {
-        let dir = tempfile::tempdir().unwrap();
-        let store = self.store(&dir);
+        let place = match self {
+            Self::Memory | Self::Sqlite => StorePlace::Folder(tempfile::tempdir().unwrap()),
+            Self::Postgres => StorePlace::Schema(TestSchema::fresh()),
+        };
+        let store = self.store(&place).await;
         let clock = Arc::new(FixedClock::at(BEGINNING));
         let engine = open(&store, &clock, catalog).await;
-        World { engine, clock, store, backend: self, dir }
+        World { engine, clock, store, backend: self, place }
     }
 
-    fn store(self, dir: &TempDir) -> Arc<dyn Store> {
-        match self {
-            Backend::Memory => Arc::new(MemoryStore::default()),
-            Backend::Sqlite => Arc::new(SqliteStore::open(dir.path()).unwrap()),
+    async fn store(self, place: &StorePlace) -> Arc<dyn Store> {
+        match (self, place) {
+            (Self::Memory, _) => Arc::new(MemoryStore::default()),
+            (_, StorePlace::Folder(dir)) => Arc::new(SqliteStore::open(dir.path()).unwrap()),
+            (_, StorePlace::Schema(schema)) => {
+                let settings = PostgresSettings::parse(&format!("{}&pool=4", schema.url()));
+                Arc::new(PostgresStore::open(&settings.unwrap()).await.unwrap())
+            }
         }
     }
 }
@@ -74,6 +102,17 @@ async fn open(store: &Arc<dyn Store>, clock: &Arc<FixedClock>, catalog: Catalog)
 }
 
 impl World {
+    /// A node on a store that other nodes use too.
+    pub(crate) async fn node(
+        store: Arc<dyn Store>,
+        clock: &Arc<FixedClock>,
+        catalog: Catalog,
+    ) -> Self {
+        let engine = open(&store, clock, catalog).await;
+        let place = StorePlace::Folder(tempfile::tempdir().unwrap());
+        Self { engine, clock: clock.clone(), store, backend: Backend::Memory, place }
+    }
+
     pub(crate) fn reads(&self) -> Views<'_> {
         static READER: LazyLock<Caller> = LazyLock::new(|| caller("ada"));
         Views::new(&self.engine, &READER)
@@ -81,25 +120,26 @@ impl World {
 
     /// The same store under a new engine, which remembers nothing.
     pub(crate) async fn reopened(self, catalog: Catalog) -> Self {
-        let Self { engine, clock, store, backend, dir } = self;
+        let Self { engine, clock, store, backend, place } = self;
         let store = match backend {
             // It would forget.
             Backend::Memory => store,
-            Backend::Sqlite => {
+            Backend::Sqlite | Backend::Postgres => {
                 engine.shutdown().await;
                 drop((engine, store));
-                backend.store(&dir)
+                backend.store(&place).await
             }
         };
         let engine = open(&store, &clock, catalog).await;
-        Self { engine, clock, store, backend, dir }
+        Self { engine, clock, store, backend, place }
     }
 
     /// The database, closed, as one file.
     pub(crate) async fn into_file(self) -> Vec<u8> {
         self.engine.shutdown().await;
-        let Self { engine, store, dir, .. } = self;
+        let Self { engine, store, place, .. } = self;
         drop((engine, store));
+        let StorePlace::Folder(dir) = place else { panic!("not in a file") };
         std::fs::read(dir.path().join(baton_store_sqlite::DATABASE_FILE)).unwrap()
     }
 
@@ -284,6 +324,7 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::Release(Release { handoff, .. })
         | Command::Record(Record { handoff, .. })
         | Command::RecordUsage(RecordUsage { handoff, .. })
+        | Command::SendFile(SendFile { handoff, .. })
         | Command::LoseLease(LoseLease { handoff, .. })
         | Command::Wake { handoff }
         | Command::Expire { handoff }

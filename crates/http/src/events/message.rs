@@ -6,7 +6,7 @@ use baton_core::collaboration::DecisionItem;
 use baton_core::document::Node;
 use baton_core::event::{
     BlockerEvent, ChecksEvent, ContentEvent, Created, DecisionEvent, Event, EvidenceEvent,
-    HandoffEvent, StepEvent, UsageEvent,
+    FileEvent, HandoffEvent, StepEvent, UsageEvent,
 };
 use baton_core::names::StepId;
 use baton_core::registry::Agents;
@@ -178,7 +178,8 @@ impl EventToSend<'_> {
             | Event::Context(_)
             | Event::Branch(_)
             | Event::Content(_)
-            | Event::Usage(_) => None,
+            | Event::Usage(_)
+            | Event::File(_) => None,
         }
     }
 
@@ -232,6 +233,11 @@ impl EventToSend<'_> {
                 let work = ("workMs", Node::count(usage.work_ms));
                 let agent = ("agent", text(agent.as_str()));
                 ("USAGE_RECORDED", vec![handoff(), agent, tokens, cost, work])
+            }
+            Event::File(FileEvent::Sent { kind, n_bytes, text: bytes, .. }) => {
+                let (kind, n_bytes) = (text(kind.name()), Node::count(*n_bytes));
+                let is_left_out = ("isLeftOut", Node::Bool(bytes.is_none()));
+                ("FILE_SENT", vec![handoff(), ("kind", kind), ("bytes", n_bytes), is_left_out])
             }
             Event::Handoff(_) | Event::Question(_) | Event::Frame(_) => return None,
         })

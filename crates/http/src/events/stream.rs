@@ -114,10 +114,14 @@ impl Stream {
         // Read before the page: events committed during the read come from the tail.
         let tip = reader.last_position().await?;
         let filter = EventFilter { after: self.cursor, run: self.run, limit: PAGE };
-        let page = reader.events(&filter).await?;
+        let mut page = reader.events(&filter).await?;
+        let is_full = page.len() >= PAGE as usize;
+        // The events of one run may be there before the log of all runs is complete up to them: a
+        // client could not resume from such an event yet.
+        page.retain(|it| it.position <= tip);
         let frames = self.encode(&page).await?;
         self.cursor = page.last().map_or(self.cursor, |it| it.position);
-        if page.len() < PAGE as usize {
+        if !is_full || page.len() < PAGE as usize {
             self.cursor = self.cursor.max(tip);
             self.source = StreamSource::Tail;
         }
@@ -144,22 +148,28 @@ mod tests {
     use baton_core::names::{StoryKey, WorkflowName};
     use baton_core::registry::Agents;
     use baton_engine::{Catalog, Engine, Entry, FixedClock, StartRun};
-    use baton_store_tests::MemoryStore;
+    use baton_store::RunRef;
+    use baton_store_tests::{MemoryStore, SharedMemory};
     use baton_wire::{builtin, workflow_file};
     use jiff::Timestamp;
 
     use super::*;
     use crate::App;
+    use crate::events::id::EventId;
+    use crate::events::missed;
 
     async fn engine() -> Arc<Engine> {
+        engine_on(MemoryStore::default()).await
+    }
+
+    async fn engine_on(store: MemoryStore) -> Arc<Engine> {
         let text = builtin::workflows()[0].1;
         let workflow = Arc::new(workflow_file::parse(text).unwrap());
         let default = WorkflowName::parse("story-pipeline").ok();
         let entry = Entry { workflow, text: text.to_owned() };
         let catalog = Catalog::new([entry], Agents::default(), default);
         let clock = Arc::new(FixedClock::at(Timestamp::UNIX_EPOCH));
-        let store = Arc::new(MemoryStore::default());
-        Arc::new(Engine::open(store, clock, catalog).await.unwrap())
+        Arc::new(Engine::open(Arc::new(store), clock, catalog).await.unwrap())
     }
 
     async fn scope(engine: Arc<Engine>) -> RequestScope {
@@ -209,6 +219,28 @@ mod tests {
         tail.await.unwrap();
         assert_eq!(stream.next().await, None);
         assert!(app.live.listen().is_none());
+    }
+
+    /// The events of one run can be read before the log is complete up to them. A client that is cut
+    /// off after one would be answered that the server does not know it.
+    #[tokio::test]
+    async fn an_event_is_sent_once_a_client_could_resume_from_it() {
+        let shared = SharedMemory::default();
+        let app = scope(engine_on(shared.node()).await).await;
+        let live = app.live.clone();
+        let tail = tokio::spawn(async move { live.run().await });
+        shared.hold_back();
+        start(&app, "s-1").await;
+        let run = app.read().run(&RunRef::Number(1)).await.unwrap().run.id;
+        let mut stream = Stream { run: Some(run), ..stream(&app) };
+        assert!(stream.replay().await.unwrap().is_empty());
+        shared.let_go();
+        let first = said(&mut stream).await;
+        let id = first.lines().next().and_then(|it| it.strip_prefix("id: "));
+        let resumed = missed(&app, Dialect::Native, Some(run), EventId::parse(id.unwrap())).await;
+        assert!(resumed.unwrap().is_some(), "{first}");
+        app.live.close();
+        tail.await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

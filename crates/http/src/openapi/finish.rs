@@ -29,7 +29,30 @@ pub(crate) fn finish(document: &mut OpenApi) {
     }
     if let Some(components) = &mut document.components {
         refer_to_items(components);
+        describe_optional_parts(components);
     }
+}
+
+/// utoipa describes an optional flattened document as "that document or null", which no object can
+/// be: its members are optional members of the whole instead, and it is no schema of its own.
+fn describe_optional_parts(components: &mut Components) {
+    let named = components.schemas.clone();
+    let mut inlined = Vec::new();
+    for schema in components.schemas.values_mut() {
+        let RefOr::T(Schema::AllOf(whole)) = schema else { continue };
+        for part in &mut whole.items {
+            let Some(reference) = without_null(part) else { continue };
+            let name = reference.ref_location.rsplit('/').next().unwrap_or_default();
+            if let Some(RefOr::T(Schema::Object(document))) = named.get(name) {
+                let mut members = document.clone();
+                members.required.clear();
+                members.description = Some(reference.description);
+                *part = members.into();
+                inlined.push(name.to_owned());
+            }
+        }
+    }
+    components.schemas.retain(|name, _| !inlined.contains(name));
 }
 
 /// utoipa writes the item of a page out in each page; a reference lets clients have one type for it.
@@ -64,7 +87,7 @@ fn describe_optional(body: &mut RequestBody) {
     }
 }
 
-/// What a schema refers to, if null would do as well.
+/// The document that a schema refers to, if null would do as well.
 fn without_null(schema: &RefOr<Schema>) -> Option<Ref> {
     let RefOr::T(Schema::OneOf(choices)) = schema else { return None };
     let null = |it: &RefOr<Schema>| matches!(it, RefOr::T(Schema::Object(it)) if it.schema_type == Type::Null.into());

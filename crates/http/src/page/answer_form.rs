@@ -5,7 +5,7 @@
 //! a name and a value are added to that.
 
 use baton_core::gate::GateCause;
-use baton_core::names::StoryKey;
+use baton_core::names::{AgentId, StoryKey};
 use baton_core::run::HandoffNo;
 use baton_views::{InboxChoice, InboxItem, Then, Waits};
 use serde_json::json;
@@ -147,10 +147,9 @@ fn button(html: &mut Html, asked: &AskedPerson, form: &Form, choice: &InboxChoic
     match choice.name {
         "hand_to" => {
             html.raw("<label class=\"with-script\">Agent <select name=\"toAgent\" id=\"agent-");
-            html.text(&form.id).raw("\">");
-            for agent in &asked.agents {
-                html.raw("<option>").text(agent.as_str()).raw("</option>");
-            }
+            html.text(&form.id).raw("\"><option value=\"\">choose one</option>");
+            receivers(html, "In this workflow", &asked.agents.own);
+            receivers(html, "Outside of it", &asked.agents.others);
             html.raw("</select></label>");
         }
         "modify" => {
@@ -169,7 +168,8 @@ fn button(html: &mut Html, asked: &AskedPerson, form: &Form, choice: &InboxChoic
     html.text(&form.id).raw("\" value=\"").raw(choice.name);
     html.raw("\" data-send=\"").attribute(&form.path(choice));
     html.raw("\" data-body=\"").attribute(&form.body(&asked.item, choice)).raw("\"");
-    if choice.needs_words {
+    // At a gate the API takes a reject without words; a person who rejects here is asked for them.
+    if choice.needs_words || (choice.name == "reject" && !is_permission(&asked.item)) {
         html.raw(" data-needs=\"words\"");
     }
     if matches!(choice.then, Then::Refused { .. }) {
@@ -181,8 +181,23 @@ fn button(html: &mut Html, asked: &AskedPerson, form: &Form, choice: &InboxChoic
     }
 }
 
+fn receivers(html: &mut Html, which: &'static str, agents: &[AgentId]) {
+    if agents.is_empty() {
+        return;
+    }
+    html.raw("<optgroup label=\"").raw(which).raw("\">");
+    for agent in agents {
+        html.raw("<option>").text(agent.as_str()).raw("</option>");
+    }
+    html.raw("</optgroup>");
+}
+
+fn is_permission(item: &InboxItem) -> bool {
+    item.gate().is_some_and(|it| it.cause == GateCause::Permission)
+}
+
 fn label(item: &InboxItem, choice: &'static str) -> &'static str {
-    let is_permission = item.gate().is_some_and(|it| it.cause == GateCause::Permission);
+    let is_permission = is_permission(item);
     match choice {
         "approve" if is_permission => "Allow once",
         "continue" if is_permission => "Allow this kind",

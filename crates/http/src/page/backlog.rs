@@ -1,5 +1,6 @@
 //! The stories that have not begun.
 
+use baton_core::names::StoryKey;
 use baton_engine::EngineError;
 use baton_store::{StoryFilter, StoryRow};
 use baton_views::in_url;
@@ -9,6 +10,8 @@ use super::html::Html;
 use crate::scope::RequestScope;
 
 const MOST: usize = 20;
+/// Stories that one waits for are counted beyond that.
+const MOST_NAMED: usize = 5;
 /// Rows per read, and reads per page: where nearly all stories have begun, the rest is only counted.
 const AT_ONCE: u32 = 50;
 const MOST_READS: usize = 4;
@@ -30,7 +33,14 @@ pub(super) async fn render(html: &mut Html, app: &RequestScope) -> Result<(), En
         if row.story.title != key.as_str() {
             html.raw(" <code>").words(key.as_str()).raw("</code>");
         }
-        answer_form::start(html, key);
+        match app.read().unfinished_dependencies(&row.story).await?.as_slice() {
+            [] => answer_form::start(html, key),
+            open => {
+                html.raw(" <span class=\"meta\">");
+                after(html, open);
+                html.raw("</span>");
+            }
+        }
         html.raw("</li>");
     }
     html.raw("</ul>");
@@ -40,6 +50,22 @@ pub(super) async fn render(html: &mut Html, app: &RequestScope) -> Result<(), En
     }
     html.raw("</section>");
     Ok(())
+}
+
+/// "after `shop:12`": the stories that have to be finished first.
+fn after(html: &mut Html, open: &[StoryKey]) {
+    html.raw("after ");
+    named(html, open);
+}
+
+/// Stories by their keys, the first few.
+pub(super) fn named(html: &mut Html, open: &[StoryKey]) {
+    for (n, key) in open.iter().take(MOST_NAMED).enumerate() {
+        html.raw(if n == 0 { "<code>" } else { ", <code>" }).words(key.as_str()).raw("</code>");
+    }
+    if open.len() > MOST_NAMED {
+        html.raw(" and ").number((open.len() - MOST_NAMED) as u64).raw(" more");
+    }
 }
 
 async fn first_waiting(app: &RequestScope) -> Result<Vec<StoryRow>, EngineError> {

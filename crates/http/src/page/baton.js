@@ -250,6 +250,12 @@ async function send(form, button) {
     words.focus();
     return;
   }
+  const receiver = form.querySelector("[name=toAgent]");
+  if (button.value === "hand_to" && !receiver.value) {
+    said(`${button.textContent}: choose the agent first.`);
+    receiver.focus();
+    return;
+  }
   let body;
   try {
     body = bodyOf(form, button);
@@ -383,13 +389,18 @@ function hangUp() {
   stream = null;
 }
 
+// Stories are added and changed without an event, and perhaps through another node: the pages that show
+// them look again.
+
+const STORIES_EVERY = 5000;
+const showsStories = location.pathname === "/" || location.pathname.startsWith("/stories/");
+
 // A browser has six connections to a server: hidden pages release theirs.
 document.addEventListener("visibilitychange", () => {
   clearTimeout(later);
   if (document.hidden) later = setTimeout(hangUp, WHILE_HIDDEN);
   else {
     listen();
-    // Stories are added without an event.
     want();
   }
 });
@@ -400,4 +411,5 @@ tellTimes(live);
 showSending();
 setInterval(() => tellTimes(live), 20000);
 setInterval(askIfReady, READY_EVERY);
+if (showsStories) setInterval(() => { if (isConnected && !document.hidden) want(); }, STORIES_EVERY);
 listen();

@@ -2,14 +2,14 @@
 //! lately.
 
 use baton_core::plural::counted;
-use baton_core::run::RunStatus;
+use baton_core::run::{HandoffState, RunStatus};
 use baton_engine::{DAMAGED_TEXT, EngineError, Text};
 use baton_store::{Order, RunFilter, RunRow};
 
 use super::document::{PageParts, Rendered};
 use super::history::{HistoryScene, ShownGates};
 use super::html::Html;
-use super::inbox::AskedPerson;
+use super::inbox::{AskedPerson, InboxScope};
 use super::{backlog, history, inbox, pipeline, team, who};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
@@ -30,7 +30,7 @@ pub(super) async fn render(app: &RequestScope) -> Result<Rendered, ApiProblem> {
     let finished = finished_runs(app).await?;
 
     let mut html = Html::default();
-    inbox::render(&mut html, &asked, has_more);
+    inbox::render(&mut html, &asked, InboxScope::AllRuns { has_more });
     if open.is_empty() && finished.is_empty() {
         nothing(&mut html);
     }
@@ -121,7 +121,9 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
     html.raw("\" aria-labelledby=\"run-").number(row.number).raw("\">");
     heading(html, app, row).await?;
     who::has_the_baton(html, run, &workflow, &cast);
-    match rows.first().map(|it| texts.get(it.reason)) {
+    // What has ended, such as a question with its answer, is no reason any more.
+    let open = rows.iter().find(|it| !matches!(it.state, HandoffState::Ended(_)));
+    match open.or(rows.first()).map(|it| texts.get(it.reason)) {
         Some(Text::Whole(reason)) => {
             html.raw("<p class=\"because\">").words(reason).raw("</p>");
         }

@@ -128,7 +128,9 @@ pub(crate) async fn with_problem_page(app: &App, mut response: Response) -> Resp
     let ProblemText { title, detail, code } = problem;
     let mut main = Html::default();
     main.raw("<section class=\"empty\" data-key=\"problem\"><h2>").text(&title);
-    main.raw("</h2><p>").words(&detail).raw("</p><p class=\"meta\"><a href=\"/errors/");
+    main.raw("</h2><p><bdi>")
+        .with_code(&detail)
+        .raw("</bdi></p><p class=\"meta\"><a href=\"/errors/");
     main.attribute(&code).raw("\"><code>").text(&code);
     main.raw("</code></a> · <a href=\"/\">All runs</a></p></section>");
     let project = app.project.as_deref().filter(|_| is_let_in);

@@ -1,11 +1,13 @@
 //! Handoffs, newest first: who handed what to whom, why, how it ended, and the package.
 
+use std::collections::HashMap;
+
 use baton_core::content::ContentId;
 use baton_core::document::Node;
-use baton_core::gate::Answer;
+use baton_core::gate::{Answer, Gate, GateCause};
 use baton_core::names::Principal;
 use baton_core::outcome::Outcome;
-use baton_core::run::{Ended, HandoffState, Kind, Party, RunId};
+use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, Party, RunId, without_failure};
 use baton_core::workflow::Workflow;
 use baton_engine::{DAMAGED_TEXT, EngineError, LOST_TEXT, Text, Texts};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRow};
@@ -21,6 +23,9 @@ use crate::v1::step_title;
 const MOST_CHARS: usize = 2000;
 /// If a run has more handoffs, the newest are read one by one, instead of all.
 const FEW: u32 = 64;
+
+/// A longer text is shown once in a list.
+const MOST_REPEATED: usize = 120;
 
 /// How much is shown on the handoff's own page, where one character may take forty bytes of markup.
 const MOST_PAGE_BYTES: usize = 256 * 1024;
@@ -80,12 +85,41 @@ impl ShownGates {
 
 pub(super) fn render(html: &mut Html, rows: &[HandoffRow], scene: &HistoryScene<'_>) {
     html.raw("<ol class=\"history\" reversed>");
+    let repeats = Repeats::of(rows, scene.texts);
     for row in rows {
-        html.raw("<li class=\"handoff ").raw(tone(row)).raw("\">");
-        handoff(html, row, scene, Packages::Begun);
+        html.raw("<li class=\"handoff ").raw(tone(row, scene.texts)).raw("\">");
+        handoff(html, row, scene, Packages::Begun, &repeats);
         html.raw("</li>");
     }
     html.raw("</ol>");
+}
+
+/// The handoffs with which long texts are shown: each once in a list, though it may be the reason of one and
+/// the end of another.
+#[derive(Default)]
+pub(super) struct Repeats(HashMap<String, HandoffNo>);
+
+impl Repeats {
+    fn of(rows: &[HandoffRow], texts: &Texts) -> Self {
+        let mut first = HashMap::new();
+        for row in rows {
+            for id in [Some(row.reason), row.ended_reason].into_iter().flatten() {
+                let text = whole(texts, Some(id));
+                if let Some(text) = text.filter(|it| it.chars().count() > MOST_REPEATED) {
+                    first.entry(text.to_owned()).or_insert(row.no);
+                }
+            }
+        }
+        Self(first)
+    }
+
+    fn elsewhere(&self, row: &HandoffRow, text: Option<&str>) -> Option<HandoffNo> {
+        self.0.get(text?).copied().filter(|it| *it != row.no)
+    }
+}
+
+fn whole(texts: &Texts, id: Option<ContentId>) -> Option<&str> {
+    id.and_then(|it| texts.get(it).whole())
 }
 
 /// One handoff, on any page.
@@ -94,16 +128,18 @@ pub(super) fn handoff(
     row: &HandoffRow,
     scene: &HistoryScene<'_>,
     packages: Packages,
+    repeats: &Repeats,
 ) {
     let HistoryScene { texts, gates, .. } = *scene;
     html.raw("<p class=\"line\">");
     party(html, &row.from, row, scene);
     html.raw("<span class=\"arrow\" aria-label=\"to\">→</span>");
     party(html, &row.to, row, scene);
-    html.raw(" <span class=\"word\">").raw(row.state.name()).raw("</span>");
+    let word = row.state.word(whole(texts, row.ended_reason));
+    html.raw(" <span class=\"word\">").raw(word).raw("</span>");
     let answer = gates.record.answer_to(row.no);
     if row.kind != Kind::Sequential {
-        html.raw(" <span class=\"kind\">").raw(row.kind.name()).raw("</span>");
+        html.raw(" <span class=\"kind\">").raw(kind(row, gates)).raw("</span>");
     }
     if row.attempt > 1 {
         html.raw(" <span class=\"kind\">attempt ").number(row.attempt).raw("</span>");
@@ -114,12 +150,15 @@ pub(super) fn handoff(
     html.raw(" <a class=\"label\" href=\"/handoffs/").number(row.number).raw("\">");
     html.text(&row.no.label()).raw("</a></p>");
     let is_reject = answer.is_some_and(|it| it.answer == Answer::Reject);
-    times(html, row, row.outcome.filter(|_| !is_reject));
+    times(html, row, word, row.outcome.filter(|_| !is_reject));
     if row.kind == Kind::Question {
         exchange(html, row, texts);
     } else {
-        reason(html, row, scene);
-        said(html, ended_because(row), row.ended_reason, texts, "why");
+        reason(html, row, scene, repeats);
+        match repeats.elsewhere(row, whole(texts, row.ended_reason)) {
+            Some(no) => same_as(html, ended_because(row, word), no, "why"),
+            None => said(html, ended_because(row, word), row.ended_reason, texts, "why"),
+        }
     }
     answered(html, row, gates);
     let approved_by = gates.record.approved_by(row);
@@ -145,13 +184,13 @@ fn party(html: &mut Html, party: &Party, row: &HandoffRow, scene: &HistoryScene<
     }
 }
 
-fn times(html: &mut Html, row: &HandoffRow, outcome: Option<Outcome>) {
+fn times(html: &mut Html, row: &HandoffRow, word: &'static str, outcome: Option<Outcome>) {
     html.raw("<p class=\"times\">created ").time(row.created_at);
     if let Some(at) = row.accepted_at {
         html.raw(", accepted ").time(at);
     }
     if let Some(at) = row.ended_at {
-        html.raw(", ").raw(row.state.name()).raw(" ").time(at);
+        html.raw(", ").raw(word).raw(" ").time(at);
     }
     if let Some(outcome) = outcome {
         html.raw(", outcome ").raw(outcome.name());
@@ -160,7 +199,10 @@ fn times(html: &mut Html, row: &HandoffRow, outcome: Option<Outcome>) {
 }
 
 /// A person's words stand under the person's name, and the sender's under none: it is the sender's handoff.
-fn reason(html: &mut Html, row: &HandoffRow, scene: &HistoryScene<'_>) {
+fn reason(html: &mut Html, row: &HandoffRow, scene: &HistoryScene<'_>, repeats: &Repeats) {
+    if let Some(no) = repeats.elsewhere(row, whole(scene.texts, Some(row.reason))) {
+        return same_as(html, "Reason", no, "reason");
+    }
     let Some(person) = scene.gates.record.author_of_reason(row) else {
         return said(html, "Reason", Some(row.reason), scene.texts, "reason");
     };
@@ -218,6 +260,11 @@ fn exchange(html: &mut Html, row: &HandoffRow, texts: &Texts) {
     }
 }
 
+fn same_as(html: &mut Html, what: &'static str, no: HandoffNo, class: &'static str) {
+    html.raw("<p class=\"").raw(class).raw("\"><span class=\"tag\">").raw(what);
+    html.raw("</span> the same text as with ").text(&no.label()).raw("</p>");
+}
+
 fn said(
     html: &mut Html,
     what: &'static str,
@@ -233,14 +280,15 @@ fn said(
 
 fn words_of(html: &mut Html, text: Text<'_>) {
     match text {
-        Text::Whole(text) => html.words(text),
+        Text::Whole(text) => html.words(without_failure(text)),
         Text::Gone => html.raw("<em>").words(LOST_TEXT).raw("</em>"),
         Text::Damaged => html.raw("<em>").words(DAMAGED_TEXT).raw("</em>"),
     };
 }
 
-fn ended_because(row: &HandoffRow) -> &'static str {
+fn ended_because(row: &HandoffRow, word: &str) -> &'static str {
     match row.state {
+        HandoffState::Ended(Ended::TimedOut) if word != row.state.name() => "Failed because",
         HandoffState::Ended(Ended::Rejected) => "Rejected because",
         HandoffState::Ended(Ended::TimedOut) => "Timed out because",
         HandoffState::Ended(Ended::Completed) => "Answer",
@@ -322,13 +370,27 @@ fn pretty(text: &str, packages: Packages) -> String {
     }
 }
 
-fn tone(row: &HandoffRow) -> &'static str {
+/// A gate that the workflow declares is no escalation: no agent asked for it.
+fn kind(row: &HandoffRow, gates: &ShownGates) -> &'static str {
+    let is_declared = |it: &Gate| it.cause == GateCause::Declared;
+    match gates.record.gate(row.no).is_some_and(is_declared) {
+        true => "gate",
+        false => row.kind.name(),
+    }
+}
+
+fn tone(row: &HandoffRow, texts: &Texts) -> &'static str {
     match row.state {
         HandoffState::Open(_) if row.to.agent.is_human() => "waits",
         HandoffState::Open(_) => "open",
         HandoffState::Ended(Ended::Completed) => "completed",
         HandoffState::Ended(Ended::Rejected) => "rejected",
-        HandoffState::Ended(Ended::TimedOut) => "timed-out",
+        HandoffState::Ended(Ended::TimedOut) => {
+            match row.state.word(whole(texts, row.ended_reason)) {
+                "failed" => "rejected",
+                _ => "timed-out",
+            }
+        }
         HandoffState::Ended(Ended::Cancelled | Ended::Superseded) => "cancelled",
     }
 }

@@ -2,8 +2,10 @@
 //! consequence.
 
 use baton_core::evidence::Verdict;
-use baton_core::names::{AgentId, Principal};
+use baton_core::names::{AgentId, CheckName, Principal};
+use baton_core::run::without_failure;
 use baton_core::shell::shell_word;
+use baton_core::workflow::Workflow;
 use baton_engine::{DAMAGED_TEXT, EngineError};
 use baton_views::{InboxItem, SenderWords, Waits};
 
@@ -22,9 +24,30 @@ pub(super) struct AskedPerson {
     /// The title of the story, or its key.
     title: String,
     /// Whom the work may be handed to instead.
-    pub(super) agents: Vec<AgentId>,
+    pub(super) agents: OfferedAgents,
     /// Who looks at the page, as they say.
     pub(super) by: Principal,
+}
+
+/// Agents that work may be handed to: those of its workflow, and those of others.
+pub(super) struct OfferedAgents {
+    pub(super) own: Vec<AgentId>,
+    pub(super) others: Vec<AgentId>,
+}
+
+impl OfferedAgents {
+    fn of(workflow: &Workflow, all: &[AgentId]) -> Self {
+        let steps = workflow.steps.iter().flat_map(|it| &it.agents);
+        let delegates = workflow.steps.iter().flat_map(|it| &it.delegates).map(|it| &it.agent);
+        let mut own: Vec<AgentId> = Vec::new();
+        for agent in steps.chain(delegates) {
+            if !own.contains(agent) && !agent.is_human() && !agent.is_orchestrator() {
+                own.push(agent.clone());
+            }
+        }
+        let others = all.iter().filter(|it| !own.contains(it)).cloned().collect();
+        Self { own, others }
+    }
 }
 
 impl AskedPerson {
@@ -33,14 +56,15 @@ impl AskedPerson {
         items: Vec<InboxItem>,
     ) -> Result<Vec<Self>, EngineError> {
         let catalog = app.read().catalog();
-        let agents = catalog.agents().iter().map(|it| it.id.clone());
-        let agents: Vec<AgentId> =
-            agents.filter(|it| !it.is_human() && !it.is_orchestrator()).collect();
+        let all = catalog.agents().iter().map(|it| it.id.clone());
+        let all: Vec<AgentId> = all.filter(|it| !it.is_human() && !it.is_orchestrator()).collect();
         let mut asked = Vec::new();
         for item in items {
             let story = app.read().find_story(&item.run.run.story).await?;
             let title = story.map_or_else(|| item.run.run.story.to_string(), |it| it.story.title);
-            let (agents, by) = (agents.clone(), app.caller().principal().clone());
+            let workflow = app.read().workflow_of(&item.run).await?;
+            let (agents, by) =
+                (OfferedAgents::of(&workflow, &all), app.caller().principal().clone());
             asked.push(Self { item, title, agents, by });
         }
         Ok(asked)
@@ -73,8 +97,20 @@ fn you_are(html: &mut Html, by: &Principal) {
     html.raw("<p class=\"answered\" id=\"answered-you\" role=\"alert\" hidden></p></form>");
 }
 
-/// If there are more items, the count covers only those that are shown.
-pub(super) fn render(html: &mut Html, items: &[AskedPerson], has_more: bool) {
+/// Whose items a page lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InboxScope {
+    /// Of all runs: each with the title of its story. If there are more items, the count covers only
+    /// those that are shown.
+    AllRuns { has_more: bool },
+    /// Of the run that the page is about, which has named it already.
+    OneRun,
+    /// Of the handoff that the page is about, with all that was handed over.
+    OneHandoff,
+}
+
+pub(super) fn render(html: &mut Html, items: &[AskedPerson], scope: InboxScope) {
+    let has_more = scope == InboxScope::AllRuns { has_more: true };
     let Some(by) = items.first().map(|it| &it.by) else { return };
     html.raw("<section class=\"inbox\" data-key=\"inbox\" aria-labelledby=\"inbox-title\">");
     html.raw("<h2 id=\"inbox-title\">Waits for you <span class=\"count\">");
@@ -87,7 +123,11 @@ pub(super) fn render(html: &mut Html, items: &[AskedPerson], has_more: bool) {
     html.raw("<ul>");
     for item in items.iter().take(MOST) {
         html.raw("<li class=\"ask\">");
-        ask(html, item);
+        match scope {
+            InboxScope::AllRuns { .. } => story(html, item),
+            InboxScope::OneRun | InboxScope::OneHandoff => {}
+        }
+        ask(html, item, scope);
         html.raw("</li>");
     }
     html.raw("</ul>");
@@ -103,7 +143,7 @@ pub(super) fn render(html: &mut Html, items: &[AskedPerson], has_more: bool) {
     html.raw("record does not prove who gave them.</p></section>");
 }
 
-fn ask(html: &mut Html, asked_person: &AskedPerson) {
+fn story(html: &mut Html, asked_person: &AskedPerson) {
     let AskedPerson { item, title, .. } = asked_person;
     html.raw("<h3><a href=\"/runs/").number(item.run.number).raw("\">");
     html.name(title).raw("</a></h3>");
@@ -111,6 +151,10 @@ fn ask(html: &mut Html, asked_person: &AskedPerson) {
         html.raw("<p class=\"meta\"><code>").words(item.run.run.story.as_str());
         html.raw("</code></p>");
     }
+}
+
+fn ask(html: &mut Html, asked_person: &AskedPerson, scope: InboxScope) {
+    let item = &asked_person.item;
     html.raw("<p class=\"sentence\">").words(&item.sentence()).raw("</p>");
     let asked = &item.asked;
     if let Some(name) = &asked.name {
@@ -121,7 +165,7 @@ fn ask(html: &mut Html, asked_person: &AskedPerson) {
         if let Some(by) = &asked.words_by {
             html.raw("<p class=\"speaker\">").words(by.as_str()).raw(" says:</p>");
         }
-        html.raw("<blockquote>").words(words).raw("</blockquote>");
+        html.raw("<blockquote>").words(without_failure(words)).raw("</blockquote>");
     }
     if !asked.damaged.is_empty() {
         html.raw("<p class=\"damaged\">").words(&asked.damaged.join(", ")).raw(": <em>");
@@ -138,11 +182,13 @@ fn ask(html: &mut Html, asked_person: &AskedPerson) {
     list(html, "look", &asked.items);
     list(html, "blockers", &asked.blockers);
     checks(html, item);
+    unverified(html, item);
     for sender in &asked.sender {
         said(html, item, sender);
     }
     answer_form::render(html, asked_person);
-    if let Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } = &item.why
+    if scope != InboxScope::OneHandoff
+        && let Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } = &item.why
         && let Some(row) = item.trail.iter().find(|it| it.no == *handoff)
     {
         html.raw("<p class=\"more\"><a href=\"/handoffs/").number(row.number);
@@ -189,21 +235,41 @@ fn list(html: &mut Html, class: &'static str, items: &[String]) {
     html.raw("</ul>");
 }
 
+/// What the package claims, and no check has confirmed.
+fn unverified(html: &mut Html, item: &InboxItem) {
+    let claims = &item.asked.unverified;
+    if claims.is_empty() {
+        return;
+    }
+    html.raw(
+        "<p class=\"unverified\"><span class=\"tag\">Not verified</span> no check has confirmed ",
+    );
+    html.words(&shortened(&claims.join(", "))).raw("</p>");
+}
+
 fn checks(html: &mut Html, item: &InboxItem) {
     let asked = &item.asked;
-    if asked.checks.is_empty() {
+    let claims = asked.evidence.iter().filter(|it| it.is_claim).map(|it| &it.evidence.check);
+    let claims = claims.filter(|it| !asked.checks.contains(it));
+    let shown: Vec<&CheckName> = asked.checks.iter().chain(claims).collect();
+    if shown.is_empty() {
         return;
     }
     html.raw("<ul class=\"checks\">");
-    for check in &asked.checks {
+    for check in shown {
         let found = asked.evidence.iter().find(|it| it.evidence.check == *check);
-        let (class, words) = match found.map(|it| it.evidence.verdict) {
-            Some(Verdict::Passed) => ("passed", " passed"),
-            Some(Verdict::Failed) => ("failed", " failed"),
+        let (class, words) = match found.map(|it| (it.evidence.verdict, it.is_claim)) {
+            Some((Verdict::Passed, false)) => ("passed", " passed"),
+            Some((Verdict::Failed, false)) => ("failed", " failed"),
+            Some((Verdict::Passed, true)) => ("missing", " passed: a claim, only a runner decides"),
+            Some((Verdict::Failed, true)) => ("missing", " failed: a claim, only a runner decides"),
             None => ("missing", " has no result"),
         };
         html.raw("<li class=\"").raw(class).raw("\"><code>").text(check.as_str());
         html.raw("</code>").raw(words);
+        if let Some(by) = found.and_then(|it| it.by.as_ref()) {
+            html.raw(", by ").words(by.as_str());
+        }
         if let Some(detail) = found.and_then(|it| it.detail.as_deref()) {
             html.raw(": ").words(&shortened(detail));
         }

@@ -2,7 +2,7 @@
 
 use baton_core::gate::GateKind;
 use baton_core::names::AgentId;
-use baton_core::run::{Baton, Run, RunStatus, State};
+use baton_core::run::{Baton, Run, RunStatus, State, Wait};
 use baton_core::workflow::{Place, Step, Workflow};
 
 use super::html::Html;
@@ -13,6 +13,10 @@ pub(crate) enum StepState {
     Working,
     /// It is offered to an agent that has not accepted it yet.
     Offered,
+    /// It is to be offered again in a moment, and cannot be taken yet.
+    Again,
+    /// An agent has to answer a question before it goes on.
+    Asked,
     /// A person has to answer before it goes on.
     Person,
     /// The baton is loose at this step.
@@ -30,6 +34,8 @@ impl StepState {
         match self {
             StepState::Working => "working",
             StepState::Offered => "to be taken",
+            StepState::Again => "offered again soon",
+            StepState::Asked => "asked",
             StepState::Person => "waits for you",
             StepState::Loose => "no agent has it",
             StepState::Done => "done",
@@ -42,7 +48,7 @@ impl StepState {
     fn class(self) -> &'static str {
         match self {
             StepState::Working => "working",
-            StepState::Offered => "offered",
+            StepState::Offered | StepState::Again | StepState::Asked => "offered",
             StepState::Person => "person",
             StepState::Loose => "loose",
             StepState::Done => "done",
@@ -55,7 +61,8 @@ impl StepState {
     fn mark(self) -> &'static str {
         match self {
             StepState::Working => "●",
-            StepState::Offered => "○",
+            StepState::Offered | StepState::Again => "○",
+            StepState::Asked => "…",
             StepState::Person => "!",
             StepState::Loose => "?",
             StepState::Done => "✓",
@@ -67,7 +74,12 @@ impl StepState {
 
     fn is_current(self) -> bool {
         match self {
-            StepState::Working | StepState::Offered | StepState::Person | StepState::Loose => true,
+            StepState::Working
+            | StepState::Offered
+            | StepState::Again
+            | StepState::Asked
+            | StepState::Person
+            | StepState::Loose => true,
             StepState::Done | StepState::SentBack | StepState::Skipped | StepState::Ahead => false,
         }
     }
@@ -141,16 +153,18 @@ fn current(run: &Run, branch: u16) -> Option<(Place, StepState)> {
         let step = sides.into_iter().find(|it| it.is_step())?;
         // The person may have asked a question, and then it is another agent's turn.
         let is_persons_turn = run.current_agent_in(branch).is_none_or(AgentId::is_human);
-        let state = if is_persons_turn { StepState::Person } else { StepState::Offered };
+        let state = if is_persons_turn { StepState::Person } else { StepState::Asked };
         return Some((step.clone(), state));
     }
     if let Baton::Loose { at, other, .. } = run.baton_in(branch) {
         let step = [at, other].into_iter().find(|it| it.is_step())?;
         return Some((step.clone(), StepState::Loose));
     }
-    let state = match run.current_in(branch)?.state {
-        State::Accepted | State::Parked => StepState::Working,
-        State::Pending | State::Clarification => StepState::Offered,
+    let state = match (run.baton_in(branch), run.current_in(branch)?.state) {
+        (Baton::Parked { on: Wait::Timer, .. }, _) => StepState::Again,
+        (_, State::Accepted | State::Parked) => StepState::Working,
+        (_, State::Clarification) => StepState::Asked,
+        (_, State::Pending) => StepState::Offered,
     };
     // A delegate works on a part of the step of the agent that waits for it.
     let callers = run.frames_in(branch).rev().filter_map(|it| run.handoff(it.caller));

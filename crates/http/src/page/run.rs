@@ -7,7 +7,7 @@ use baton_views::ConversationWindow;
 use super::document::{PageParts, Rendered};
 use super::history::{HistoryScene, ShownGates};
 use super::html::Html;
-use super::inbox::AskedPerson;
+use super::inbox::{AskedPerson, InboxScope};
 use super::{conversation, history, inbox, pipeline, who};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
@@ -49,7 +49,7 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
     if !run.is_finished() {
         let items = app.read().inbox_items(row.clone()).await?;
         let asked = AskedPerson::load(app, items).await?;
-        inbox::render(&mut html, &asked, false);
+        inbox::render(&mut html, &asked, InboxScope::OneRun);
     }
     html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");
     html.number(run.n_handoffs).raw(", newest first</span></h2>");

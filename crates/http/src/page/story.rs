@@ -4,9 +4,9 @@ use baton_core::story::Story;
 use baton_engine::shell_word;
 use baton_store::RunRef;
 
-use super::answer_form;
 use super::document::{PageParts, Rendered};
 use super::html::Html;
+use super::{answer_form, backlog};
 use crate::lookup::{not_found, story_key};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
@@ -24,9 +24,17 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
     if story.title != key.as_str() {
         html.raw("<p class=\"meta\"><code>").words(key.as_str()).raw("</code></p>");
     }
-    html.raw("<p class=\"baton\">It has not begun: <code>baton run start ");
-    html.text(&shell_word(key.as_str())).raw("</code> starts it.</p>");
-    answer_form::start(&mut html, &key);
+    let open = app.read().unfinished_dependencies(&story).await?;
+    let command = format!("baton run start {}", shell_word(key.as_str()));
+    html.raw("<p class=\"baton\">");
+    if open.is_empty() {
+        html.raw("It has not begun: <code>").text(&command).raw("</code> starts it.</p>");
+        answer_form::start(&mut html, &key);
+    } else {
+        html.raw("Waits for ");
+        backlog::named(&mut html, &open);
+        html.raw(". To start it now: <code>").text(&command).raw(" --anyway</code></p>");
+    }
     let text = &story.description;
     if !text.is_empty() {
         // A story from before the bound may be longer.

@@ -47,6 +47,11 @@ pub(super) fn sentence(run: &Run, cast: &Cast) -> String {
 
 fn sentence_in(run: &Run, branch: u16, cast: &Cast) -> String {
     match holder(run, branch) {
+        Some(it) if it.asker.is_some() => {
+            let asker = it.asker.map(|it| cast.today(it).label()).unwrap_or_default();
+            let asked = if it.asked.is_human() { "you".to_owned() } else { it.named(cast).label() };
+            format!("{asker} asks {asked} a question")
+        }
         Some(it) => format!("{} {}", it.named(cast).label(), it.words),
         None => match run.baton_in(branch) {
             Baton::Loose { at, .. } => format!("No agent has the baton: it lies at {at}"),
@@ -63,6 +68,8 @@ struct Holder<'a> {
     asked: &'a AgentId,
     class: &'static str,
     words: &'static str,
+    /// The agent whose question is open.
+    asker: Option<&'a AgentId>,
 }
 
 impl Holder<'_> {
@@ -82,15 +89,16 @@ fn holder(run: &Run, branch: u16) -> Option<Holder<'_>> {
         (Baton::Parked { on: Wait::Person, .. }, _) if asked.is_human() => {
             ("person", "have to answer")
         }
-        (_, State::Clarification) if asked.is_human() => ("offered", "are asked about it"),
+        (_, State::Clarification) if asked.is_human() => ("offered", "are asked a question"),
         (_, State::Pending) if asked.is_human() => ("person", "have to answer"),
         (_, State::Accepted | State::Parked) if asked.is_human() => ("working", "have the baton"),
         (Baton::Parked { on: Wait::Person, .. }, _) => ("offered", "has to answer first"),
-        (_, State::Clarification) => ("offered", "is asked about it"),
+        (_, State::Clarification) => ("offered", "is asked a question"),
         (_, State::Pending) => ("offered", "is to take the baton"),
         (_, State::Accepted | State::Parked) => ("working", "has the baton"),
     };
-    Some(Holder { handoff, asked, class, words })
+    let asker = (handoff.state == State::Clarification).then_some(&handoff.to.agent);
+    Some(Holder { handoff, asked, class, words, asker })
 }
 
 /// Who has to act, and since when: a line for each branch.
@@ -102,7 +110,7 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, workflow: &Workflow, cas
 
 fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, workflow: &Workflow, cast: &Cast) {
     let holder = holder(run, branch);
-    let Some(Holder { handoff: it, asked, class, words }) = &holder else {
+    let Some(Holder { handoff: it, asked, class, words, asker }) = &holder else {
         match run.baton_in(branch) {
             Baton::Loose { at, .. } => {
                 html.raw(
@@ -123,7 +131,12 @@ fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, workflow: &Workflow
     named.into_iter().for_each(|it| agent_at(html, &it, step.as_deref()));
     html.raw("</strong>");
     let since = it.working_since.or(it.waiting_since).unwrap_or(it.created_at);
-    html.raw(" ").raw(words).raw(" <span class=\"since\">").text(&it.no.label());
+    html.raw(" ").raw(words);
+    if let Some(asker) = asker {
+        html.raw(" by ");
+        agent(html, &cast.today(asker));
+    }
+    html.raw(" <span class=\"since\">").text(&it.no.label());
     html.raw(", ").time(since).raw("</span>");
     if it.is_stale {
         html.raw(" <span class=\"word warn\">stale</span>");

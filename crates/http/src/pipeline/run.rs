@@ -11,7 +11,7 @@ use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate, GateCause};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
 use baton_core::run::{Baton, HandoffNo, HandoffState, Run, RunStatus};
-use baton_engine::{EngineError, StartRun};
+use baton_engine::{Dependencies, EngineError, StartRun};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
 use baton_wire::json;
 
@@ -125,7 +125,9 @@ async fn begin(
     story: StoryKey,
     workflow: Option<WorkflowName>,
 ) -> Result<Vec<String>, ApiProblem> {
-    let start = StartRun { workflow, ..StartRun::of(story) };
+    // The pipeline API knows no dependencies.
+    let dependencies = Dependencies::Anyway;
+    let start = StartRun { workflow, dependencies, ..StartRun::of(story) };
     match caller.start(start).await {
         Ok(outcome) => Ok(outcome.done.warnings.iter().map(ToString::to_string).collect()),
         Err(error) => Err(refused(app, error).await),

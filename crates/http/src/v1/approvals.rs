@@ -23,7 +23,7 @@ use crate::scope::RequestScope;
 
 /// Passes the caller's vote at a gate on to another person.
 ///
-/// The gate is one that names its approvers. The vote counts once, whoever has it; it does not go back,
+/// The gate is one that names its approvers. The vote counts once, also after it was passed on; it does not go back,
 /// and not to the author of the package.
 #[utoipa::path(post, path = "/api/v1/inbox/{handoff}/delegate", operation_id = "delegateVote",
     tag = "inbox",

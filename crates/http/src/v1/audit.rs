@@ -181,7 +181,7 @@ enum ExportPart {
 }
 
 impl Export {
-    /// The next part. A failure breaks the body off, so that nobody takes a part for the whole.
+    /// The next part. A failure breaks the body off, so that a part is not taken for the whole.
     async fn next(&mut self) -> Option<Result<String, EngineError>> {
         match self.part {
             ExportPart::Begin => {

@@ -1,14 +1,18 @@
 //! Claims: a runner takes the next work for its agents, and waits for it if there is none.
 
+use std::collections::BTreeSet;
+
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{Claim, ClaimRequest, CommandAnswer, LostAttempt};
+use baton_core::agent::Agent;
 use baton_core::command::{Command, LeaseTime, LoseLease};
 use baton_core::decide::{BudgetedWork, remaining};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason};
 use baton_engine::{Attempt, CommandMode, CommandResult};
 use baton_store::RunRef;
+use baton_wire::suggest::did_you_mean;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -40,6 +44,7 @@ impl HasMode for ClaimQuery {
 }
 
 const MOST_AGENTS: usize = 200;
+const MOST_CAPABILITIES: usize = 50;
 
 /// Accepts the most urgent handoff or question of these agents under a lease, for a runner.
 ///
@@ -58,7 +63,7 @@ pub(super) async fn claim(
 ) -> Result<Response, ApiProblem> {
     write.caller.check_runner()?;
     let asked = &write.asked;
-    let agents = agents(&app, &asked.agents)?;
+    let agents = claimed_agents(&app, asked)?;
     app.door.hear_claim(&agents);
     let lease = lease(asked.lease_seconds)?.unwrap_or(LeaseTime::USUAL);
     let wait = PollWait::of(asked.wait_seconds)?;
@@ -97,9 +102,43 @@ pub(super) async fn lose(
     on_handoff(&app, &name, &write, command).await
 }
 
+/// The agents that the request names; of these, or else of all, those with one of its capabilities.
+fn claimed_agents(app: &RequestScope, asked: &ClaimRequest) -> Result<Vec<AgentId>, ApiProblem> {
+    if asked.capabilities.is_empty() {
+        return agents(app, &asked.agents);
+    }
+    if asked.capabilities.len() > MOST_CAPABILITIES {
+        let message = format!("`capabilities` names at most {MOST_CAPABILITIES} capabilities");
+        return Err(ApiProblem::malformed("wrong_type", message));
+    }
+    let catalog = app.read().fresh_catalog();
+    let known: BTreeSet<&str> =
+        catalog.agents().iter().flat_map(|it| &it.capabilities).map(String::as_str).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    if let Some(unknown) = asked.capabilities.iter().find(|it| !known.contains(&it.as_str())) {
+        let hint = match known.is_empty() {
+            true => "no agent file lists any".to_owned(),
+            false => did_you_mean(unknown, &known),
+        };
+        let shown: String = unknown.chars().take(80).collect();
+        let message = format!("no agent has the capability `{}`; {hint}", shown.escape_debug());
+        return Err(ApiProblem::malformed("unknown_capability", message));
+    }
+    let named = match asked.agents.is_empty() {
+        true => None,
+        false => Some(agents(app, &asked.agents)?),
+    };
+    let has_one = |it: &&Agent| it.capabilities.iter().any(|it| asked.capabilities.contains(it));
+    let able = catalog.agents().iter().filter(has_one).map(|it| it.id.clone());
+    let able = able.filter(|it| !it.is_human() && !it.is_orchestrator());
+    Ok(able.filter(|it| named.as_ref().is_none_or(|named| named.contains(it))).collect())
+}
+
 fn agents(app: &RequestScope, names: &[String]) -> Result<Vec<AgentId>, ApiProblem> {
     if names.is_empty() || names.len() > MOST_AGENTS {
-        let message = format!("`agents` names 1 to {MOST_AGENTS} agents");
+        let message = format!(
+            "`agents` names 1 to {MOST_AGENTS} agents; without it, `capabilities` says what they can do"
+        );
         return Err(ApiProblem::malformed("missing_field", message));
     }
     let agents = names.iter().map(|it| known_agent(app, it));

@@ -17,7 +17,7 @@ use super::agents::{profile_at, step_title};
 use super::answer::{ApiResponse, after, cut, limit};
 use super::command_result::{WriteAnswer, command_on_run, made_in_run};
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
-use crate::lookup::{by, find_run, not_found};
+use crate::lookup::{by_in, find_run, not_found};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, NumberedIn, Params};
 use crate::problem::ApiProblem;
@@ -168,7 +168,7 @@ async fn decide(
         alternatives: asked.alternatives.iter().map(|it| words(it)).collect::<Result<_, _>>()?,
     };
     let command = Collaboration::Decide(RecordDecision {
-        by: by(app, asked.agent.as_deref())?,
+        by: by_in(app, &row.run, asked.agent.as_deref())?,
         principal: write.caller.principal().clone(),
         text,
         supersedes,

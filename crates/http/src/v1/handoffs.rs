@@ -194,7 +194,7 @@ async fn within(app: &RequestScope, asked: &NewHandoff) -> Result<RunTarget, Api
 #[into_params(parameter_in = Query)]
 pub(super) struct OneQuery {
     /// The run of a label such as `HO-001`: its id, its number or its story's key.
-    run: Option<String>,
+    pub(super) run: Option<String>,
 }
 
 /// Shows a handoff.

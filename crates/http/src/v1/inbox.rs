@@ -51,7 +51,7 @@ pub(super) async fn list(
 }
 
 async fn inbox_item(app: &RequestScope, item: InboxItem) -> Result<InboxItemDocument, EngineError> {
-    let no = asks(&item.why);
+    let no = item.why.handoff();
     let asked = &item.asked;
     let choices = item.choices.iter().map(|it| ChoiceDocument {
         choice: it.name.to_owned(),
@@ -89,6 +89,7 @@ async fn inbox_item(app: &RequestScope, item: InboxItem) -> Result<InboxItemDocu
         damaged: asked.damaged.iter().map(|it| (*it).to_owned()).collect(),
         checks: asked.checks.iter().map(ToString::to_string).collect(),
         evidence: asked.evidence.iter().map(observed).collect(),
+        unverified: asked.unverified.clone(),
         approvals,
         content_hash,
         reminded_at: gate.and_then(|it| it.reminded_at),
@@ -123,13 +124,6 @@ fn sender(it: &SenderWords) -> SenderDocument {
         handoff: it.handoff.map(HandoffNo::label),
         parts: it.parts.iter().map(part).collect(),
         is_cut: it.is_cut,
-    }
-}
-
-fn asks(why: &Waits) -> Option<HandoffNo> {
-    match why {
-        Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => Some(*handoff),
-        Waits::Loose { .. } => None,
     }
 }
 

@@ -37,17 +37,17 @@ impl PollWait {
         F: Future<Output = Result<Option<CommandResult>, EngineError>>,
     {
         let until = Instant::now() + self.0;
-        let mut tip = app.caller().tip();
+        let mut news = app.caller().news();
         loop {
             // Before the look, so that what comes during it is seen at the next one.
-            tip.borrow_and_update();
+            news.borrow_and_update();
             match look().await {
                 Ok(None) => {}
                 Ok(found) => return Ok(found),
                 Err(error) => return Err(refused(app, error).await),
             }
             let has_news = tokio::select! {
-                it = tip.changed() => it.is_ok(),
+                it = news.changed() => it.is_ok(),
                 () = sleep_until(until) => false,
                 () = app.live.closed() => false,
             };

@@ -9,7 +9,7 @@ use baton_views::PostedMessage;
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
 use super::command_result::command_on_run;
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
-use crate::lookup::{by, find_run};
+use crate::lookup::{by_in, find_run};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -51,10 +51,10 @@ pub(super) async fn post(
     Named(name): Named,
     write: WriteRequest<NewMessage>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
-    let run = find_run(&app, &name).await?.run.id;
-    let by = by(&app, write.asked.agent.as_deref())?;
+    let run = find_run(&app, &name).await?.run;
+    let by = by_in(&app, &run, write.asked.agent.as_deref())?;
     let words = FreeText::parse(&write.asked.text)?;
-    command_on_run(&app, &write.caller, run, Command::Post { by, words }).await
+    command_on_run(&app, &write.caller, run.id, Command::Post { by, words }).await
 }
 
 fn message_document(it: PostedMessage) -> MessageDocument {

@@ -76,10 +76,10 @@ pub(super) async fn get(
     }
     let id = find_run(&app, &name).await?.run.id;
     let until = Instant::now() + Duration::from_secs(query.wait_seconds.into());
-    let mut tip = app.caller().tip();
+    let mut news = app.caller().news();
     loop {
         // Before the look, so that what comes during it is seen at the next one.
-        tip.borrow_and_update();
+        news.borrow_and_update();
         let run = app.read().run(&RunRef::Id(id)).await?;
         let open = run.run.asks.iter().find(|it| it.no == number);
         let now = app.read().now();
@@ -93,7 +93,7 @@ pub(super) async fn get(
         let in_time = Duration::try_from(open.due.duration_since(now)).unwrap_or_default();
         let wake = until.min(Instant::now() + in_time);
         let is_open = tokio::select! {
-            it = tip.changed() => it.is_ok(),
+            it = news.changed() => it.is_ok(),
             () = sleep_until(wake) => true,
             () = app.live.closed() => false,
         };

@@ -10,7 +10,7 @@ use baton_core::budget::Budget;
 use baton_core::command::{Command, Reroute};
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
-use baton_engine::{StartRun, StartingPoint};
+use baton_engine::{Dependencies, StartRun, StartingPoint};
 use baton_store::RunFilter;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -155,7 +155,8 @@ pub(super) async fn start(
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
     let mode = asked.mode.map(|it| it.0);
     let budget = asked.budget.as_deref().map(budget).transpose()?.unwrap_or_default();
-    let of = |story| StartRun { story, workflow, to, package, reason, mode, budget };
+    let dependencies = if asked.anyway { Dependencies::Anyway } else { Dependencies::First };
+    let of = |story| StartRun { story, workflow, to, package, reason, mode, budget, dependencies };
     let outcome = match (asked.story, at) {
         (Some(key), at) => {
             let story = typed_story(&app, &key, asked.new_story.into()).await?;

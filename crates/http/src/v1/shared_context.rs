@@ -13,7 +13,7 @@ use super::answer::ApiResponse;
 use super::command_result::{WriteAnswer, made_in_run};
 use super::handoffs::document::refused;
 use super::write::{RunCommandParams, RunPath, WriteRequest};
-use crate::lookup::{by, find_run, not_found};
+use crate::lookup::{by_in, find_run, not_found};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{KeyedIn, Named, Params};
 use crate::problem::ApiProblem;
@@ -115,16 +115,16 @@ pub(super) async fn set(
     KeyedIn(name, key): KeyedIn,
     write: WriteRequest<NewContext>,
 ) -> Result<ApiResponse<WriteAnswer<SharedDocument>>, ApiProblem> {
-    let run = find_run(&app, &name).await?.run.id;
+    let run = find_run(&app, &name).await?.run;
     let key = ContextKey::parse(&key)?;
     let command = Collaboration::SetContext(SetContext {
         key: key.clone(),
         expected: write.asked.version,
         text: Reason::of_context(&write.asked.text)?,
-        by: by(&app, write.asked.agent.as_deref())?,
+        by: by_in(&app, &run, write.asked.agent.as_deref())?,
         principal: write.caller.principal().clone(),
     });
-    made_in_run(&app, &write.caller, run, Command::Collaborate(command), async |row| {
+    made_in_run(&app, &write.caller, run.id, Command::Collaborate(command), async |row| {
         let mut documents = app.read().context(&row.run).await?;
         documents.retain(|it| it.key == key);
         let written = documents.pop().map(document).ok_or_else(|| unknown(row.number, &key))?;
@@ -143,7 +143,7 @@ async fn record_read(
 ) -> Result<(), ApiProblem> {
     let agent = match app.caller().agent() {
         Some(agent) => Some(agent),
-        None => by(app, agent)?,
+        None => by_in(app, run, agent)?,
     };
     let Some(by) = agent else { return Ok(()) };
     let version =

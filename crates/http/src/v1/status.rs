@@ -9,6 +9,7 @@ use baton_store::{RunFilter, RunRow};
 
 use super::answer::ApiResponse;
 use super::runs::document::run_document;
+use crate::cluster::ClusterState;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
@@ -42,11 +43,18 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>,
     for row in rows.iter().filter(|it| it.run.is_waiting()) {
         waits_for_you.extend(to_dos(&app, row).await?);
     }
+    let cluster = match &app.cluster {
+        Some(cluster) => cluster.state().await.map_err(EngineError::from)?,
+        None => ClusterState::default(),
+    };
     Ok(ApiResponse::new(ProjectStatus {
+        project: app.project.clone(),
         runs,
         has_more_runs,
         waits_for_you,
         stories_waiting: counts.n_to_begin,
+        nodes: cluster.documents(),
+        log_delay: cluster.delay_document(),
     }))
 }
 
@@ -71,9 +79,12 @@ async fn to_dos(app: &RequestScope, row: &RunRow) -> Result<Vec<ToDo>, EngineErr
         let command = answer_command(&format!("{name}/{}", handoff.no), gate.choices());
         found.push((to_do(Some(handoff), sentence(gate), command), gate.reason));
     }
-    let questions = row.run.questions().filter(|it| it.to.agent.is_human());
-    for question in questions {
-        let why = format!("{} has a question", question.from.agent);
+    for question in row.run.questions() {
+        let (from, to) = (&question.from.agent, &question.to.agent);
+        let why = match to.is_human() {
+            true => format!("{from} has a question"),
+            false => format!("{from} has a question for {to}; you may answer it too"),
+        };
         let command = format!("baton answer {name}/{} --comment TEXT", question.no);
         found.push((to_do(Some(question), why, command), question.asks));
     }

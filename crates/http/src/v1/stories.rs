@@ -7,7 +7,7 @@ use baton_core::names::StoryKey;
 use baton_core::package::Format;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_engine::{CommandMode, EngineError, SavedStory};
+use baton_engine::{CommandMode, EngineError, SavedStory, shell_word};
 use baton_store::{StoryFilter, StoryRow, Version};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -124,7 +124,11 @@ pub(super) async fn add(
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
     let story = story_of(text, &app, key).await?;
     if !write.caller.add_story(&story).await? {
-        let message = format!("there is a story `{}` already", story.key);
+        let edit = shell_word(story.key.as_str());
+        let message = format!(
+            "there is a story `{}` already; `baton story edit {edit}` changes it",
+            story.key
+        );
         return Err(ApiProblem::new(StatusCode::CONFLICT, "story_exists", message));
     }
     if write.caller.mode() == CommandMode::DryRun {
@@ -157,6 +161,7 @@ pub(super) async fn put(
     let story = story_of(write.asked, &app, key).await?;
     // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
+    let _lock = write.caller.lock_story(&story.key).await?;
     // A repeated request changes nothing, so what the story is by now does not matter.
     if let Some(saved) = write.caller.saved_before(&story).await? {
         return Ok(put_answer(&app, &saved).await?);

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use baton_engine::verify_all;
-use baton_store_sqlite::SqliteStore;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -48,9 +47,8 @@ async fn a_thousand_runs_of_all_workflows_at_once_end_as_the_rules_say() {
     assert_eq!(ends.values().sum::<u32>(), N_RUNS as u32, "{ends:?}");
     assert!(ends.get("completed").is_some_and(|it| *it > 200), "{ends:?}");
     assert!(!ends.contains_key("stuck"), "{ends:?}");
-    let dir = world.stop().await;
-    let store = SqliteStore::open(dir.path()).unwrap();
-    let verified = verify_all(&store).await.unwrap();
+    let place = world.stop().await;
+    let verified = verify_all(&*place.open().await).await.unwrap();
     assert_eq!(verified.problems, Vec::<String>::new());
     assert_eq!(verified.n_runs, N_RUNS);
 }

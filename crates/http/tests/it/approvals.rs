@@ -140,3 +140,84 @@ async fn what_the_package_says_raises_a_gate_with_the_reason() {
     assert_eq!(item.get("wordsBy"), None, "they are Baton's own");
     world.client.send("GET", "/", &[], "").await;
 }
+
+const CHOICE: &str = r#"{"outcome":"success","package":{"summary":"Documented the form in docs/pay.md",
+    "decisions":[{"id":"pending","decision":"A (fast) or B (robust)?","rationale":"depends"}]}}"#;
+
+/// The gate of the release, with a choice that its package leaves open.
+async fn at_a_choice() -> World {
+    let world = at_release().await;
+    let by = [("baton-as", "dora")];
+    world.post_with("/api/v1/handoffs/2/complete", &by, CHOICE).await.is(200);
+    world
+}
+
+async fn decisions(world: &World) -> Vec<Value> {
+    let all = world.get("/api/v1/runs/s-1/decisions?all=true").await.is(200);
+    let members = |it: &Value| json!([it["decision"], it["person"], it["rationale"], it["status"]]);
+    all["items"].as_array().unwrap().iter().map(members).collect()
+}
+
+#[tokio::test]
+async fn the_choice_is_made_by_the_approver_who_wrote_it_whoever_opens_the_gate() {
+    let world = at_a_choice().await;
+    let chosen = json!({ "answer": "approve", "comment": "B, robust" });
+    says(&world, "ana", 3, &chosen).await.is(200);
+    says(&world, "ben", 3, &json!({ "answer": "approve" })).await.is(200);
+    assert_eq!(
+        decisions(&world).await,
+        [
+            json!(["approve: Release", "ben", null, null]),
+            json!(["A (fast) or B (robust)?", "ana", "B, robust", "answered"]),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn approvers_who_wrote_different_things_are_both_quoted() {
+    let world = at_a_choice().await;
+    for (by, words) in [("ana", "B, robust"), ("ben", "A")] {
+        let chosen = json!({ "answer": "approve", "comment": words });
+        says(&world, by, 3, &chosen).await.is(200);
+    }
+    let both = "The approvers wrote different things:\nana: B, robust\nben: A";
+    assert_eq!(
+        decisions(&world).await,
+        [json!(["A (fast) or B (robust)?", "ana", both, "answered"])]
+    );
+}
+
+#[tokio::test]
+async fn a_choice_that_no_approver_wrote_about_stays_open() {
+    let world = at_a_choice().await;
+    for by in ["ana", "ben"] {
+        says(&world, by, 3, &json!({ "answer": "approve" })).await.is(200);
+    }
+    let open = json!(["A (fast) or B (robust)?", null, "depends", "open"]);
+    assert!(decisions(&world).await.contains(&open), "{:?}", decisions(&world).await);
+}
+
+#[tokio::test]
+async fn a_caller_without_a_name_is_asked_for_one_where_people_are_counted() {
+    let world = at_release().await;
+    complete(&world, "dora", 2, "Documented the invoice form in docs/pay.md, 2 pages").await;
+    let approve = r#"{"answer":"approve"}"#;
+    world.post("/api/v1/inbox/3/answer", approve).await.refuses(409, "unnamed_caller");
+    says(&world, "runner", 3, &json!({ "answer": "approve" })).await.refuses(409, "unnamed_caller");
+}
+
+#[tokio::test]
+async fn who_held_the_work_made_its_package_where_the_caller_states_no_name() {
+    let world = world_of(&[&RELEASE.replace("of: [ana, ben]", "of: [dora, ben, ana]")]).await;
+    world.started("s-1", "release").await;
+    for (no, summary) in
+        [(1, "Built the invoice form in src/pay.rs"), (2, "Documented it in docs/pay.md, 2 pages")]
+    {
+        let accept = format!("/api/v1/handoffs/{no}/accept");
+        world.post_with(&accept, &[("baton-as", "dora")], "{}").await.is(200);
+        let body = json!({ "outcome": "success", "package": { "summary": summary } });
+        let path = format!("/api/v1/handoffs/{no}/complete");
+        world.post(&path, &body.to_string()).await.is(200);
+    }
+    says(&world, "dora", 3, &json!({ "answer": "approve" })).await.refuses(409, "own_work");
+}

@@ -165,3 +165,21 @@ async fn a_renamed_agent_keeps_its_name_in_what_it_did_before() {
     let shown = world.get("/api/v1/handoffs/1").await.is(200);
     assert_eq!(shown["toName"], "Analyst");
 }
+
+#[tokio::test]
+async fn a_message_after_an_edit_does_not_rewrite_the_handoff_before_it() {
+    let world = worked().await;
+    let world = world_with(world.stop().await, ServerLimits::default(), renamed()).await;
+    let said = r#"{"text":"I look again","agent":"analyst"}"#;
+    world.post("/api/v1/runs/s-1/messages", said).await.is(200);
+    let audit = world.get("/api/v1/audit?run=s-1").await.is(200);
+    assert_eq!(texts(&audit, "toAgentName"), ["Analyst", "Implementer"]);
+    assert_eq!(texts(&audit, "fromAgentName")[1], "Analyst");
+    let trail = world.get("/api/v1/workflows/s-1/handoffs").await.is(200);
+    let names = trail["items"].to_string();
+    assert!(!names.contains("Renamed"), "{names}");
+    let talk = world.get("/api/v1/runs/s-1/conversation").await.is(200);
+    let said = talk["items"].as_array().unwrap().iter().filter(|it| it["kind"] == "message");
+    let speakers: Vec<&Value> = said.map(|it| &it["agent"]["agentName"]).collect();
+    assert_eq!(speakers, ["Analyst", "Renamed"]);
+}

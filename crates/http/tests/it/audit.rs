@@ -5,6 +5,7 @@ use baton_wire::project_file;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
+use crate::store_place::StorePlace;
 use crate::world::*;
 
 /// Two runs, the second a day later; the first handoff of each is rejected with a hostile reason.
@@ -171,9 +172,8 @@ async fn redacting_again_records_nothing_and_says_when_it_was_done() {
 #[tokio::test]
 async fn messages_of_runs_that_ended_long_ago_are_dropped_and_the_log_says_so() {
     let project = project_file::parse("[retention]\nmessages = \"90d\"\n").unwrap();
-    let dir = tempfile::tempdir().unwrap();
     let catalog = catalog_with(&[]).with_project(project);
-    let world = world_with(dir, ServerLimits::default(), catalog).await;
+    let world = world_with(StorePlace::fresh(), ServerLimits::default(), catalog).await;
     for story in ["old", "open"] {
         world.started(story, PIPELINE).await;
         let said = r#"{"text":"a secret of the customer","agent":"analyst"}"#;
@@ -206,9 +206,8 @@ async fn messages_of_runs_that_ended_long_ago_are_dropped_and_the_log_says_so() 
     assert_eq!((&last["name"], &last["by"]), (&json!("content.expired"), &json!("anna")));
     assert_eq!(world.post(path, "{}").await.is(200)["messages"], 0, "once is enough");
     // The words are nowhere, and everything else is proven.
-    let dir = world.stop().await;
-    let store = baton_store_sqlite::SqliteStore::open(dir.path()).unwrap();
-    let verified = baton_engine::verify_all(&store).await.unwrap();
+    let place = world.stop().await;
+    let verified = baton_engine::verify_all(&*place.open().await).await.unwrap();
     assert_eq!(verified.problems, Vec::<String>::new());
     assert_eq!(verified.n_redacted_texts, 1);
 }

@@ -10,7 +10,7 @@ use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
 use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun};
 use baton_http::{Backend, ListenOptions, Server};
-use baton_store::RunRef;
+use baton_store::{RunRef, Store};
 use baton_store_tests::MemoryStore;
 use baton_views::{Archive, ArchivePlaces};
 use baton_wire::{agent_file, builtin, workflow_file};
@@ -21,6 +21,8 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::store_place::{StorePlace, is_on_postgres};
+
 /// Longer than anything takes that is going to happen at all.
 const LONG: Duration = Duration::from_secs(30);
 
@@ -30,6 +32,7 @@ pub(crate) struct Site {
     pub(crate) address: std::net::SocketAddr,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<std::io::Result<()>>,
+    place: Option<Arc<StorePlace>>,
 }
 
 pub(crate) struct Answer {
@@ -41,24 +44,31 @@ pub(crate) struct Answer {
 impl Site {
     pub(crate) async fn open() -> Self {
         let clock = Arc::new(FixedClock::at(Timestamp::constant(1_750_000_000, 0)));
-        let store = Arc::new(MemoryStore::default());
+        // In memory, where the run is not about PostgreSQL.
+        let place = is_on_postgres().then(StorePlace::fresh);
+        let store: Arc<dyn Store> = match &place {
+            Some(place) => place.open().await,
+            None => Arc::new(MemoryStore::default()),
+        };
         let engine = Engine::open(store, clock.clone(), catalog()).await.unwrap();
-        Self::serve(Arc::new(engine).into(), clock).await
+        let site = Self::serve(Arc::new(engine).into(), clock).await;
+        Self { place: place.map(Arc::new), ..site }
     }
 
     /// A server of a project of that name.
     pub(crate) async fn open_named(project: &str) -> Self {
-        let Self { engine, clock, .. } = Self::open().await;
+        let Self { engine, clock, place, .. } = Self::open().await;
         let project = Some(project.to_owned());
-        Self::serve(Backend { project, ..engine.into() }, clock).await
+        let site = Self::serve(Backend { project, ..engine.into() }, clock).await;
+        Self { place, ..site }
     }
 
     /// A server of a project that keeps an archive.
     pub(crate) async fn open_with_archive(places: ArchivePlaces) -> (Self, Arc<Archive>) {
-        let Self { engine, clock, .. } = Self::open().await;
+        let Self { engine, clock, place, .. } = Self::open().await;
         let archive = Arc::new(Archive::new(engine.clone(), places));
         let backend = Backend { archive: Some(archive.clone()), ..engine.into() };
-        (Self::serve(backend, clock).await, archive)
+        (Self { place, ..Self::serve(backend, clock).await }, archive)
     }
 
     async fn serve(backend: Backend, clock: Arc<FixedClock>) -> Self {
@@ -70,7 +80,7 @@ impl Site {
         let serving = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Self { engine: backend.engine, clock, address, stop, serving }
+        Self { engine: backend.engine, clock, address, stop, serving, place: None }
     }
 
     /// Stops the server and waits until it has ended.
@@ -82,8 +92,9 @@ impl Site {
     /// Another server on the same engine.
     pub(crate) async fn restart(self) -> Self {
         let (engine, clock) = (self.engine.clone(), self.clock.clone());
+        let place = self.place.clone();
         self.close().await;
-        Self::serve(engine.into(), clock).await
+        Self { place, ..Self::serve(engine.into(), clock).await }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

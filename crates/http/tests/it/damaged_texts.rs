@@ -9,8 +9,8 @@ use baton_http::ServerLimits;
 use baton_store_sqlite::DATABASE_FILE;
 use rusqlite::Connection;
 use serde_json::Value;
-use tempfile::TempDir;
 
+use crate::store_place::StorePlace;
 use crate::world::*;
 
 const PLAN: &str = r#"{"outcome":"success","profile":"lenient","package":{"summary":"sum",
@@ -29,7 +29,7 @@ type Shown = (String, u16, String);
 
 /// Three runs with every kind of text: one with an acknowledgement, decisions, a question, an
 /// answer and a rejection; one with a comment at a gate and a blocker; one that was cancelled.
-async fn populated() -> TempDir {
+async fn populated() -> StorePlace {
     let world = world().await;
     let post = async |path: &str, body: &str| {
         let reply = world.post(path, body).await;
@@ -154,7 +154,7 @@ fn flip(dir: &Path, TextColumn { table, row, column }: &TextColumn) {
     assert_eq!(connection.execute(&sql, (bytes, row)).unwrap(), 1);
 }
 
-fn copied(dir: &Path) -> TempDir {
+fn copied(dir: &Path) -> StorePlace {
     let copy = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
@@ -162,7 +162,7 @@ fn copied(dir: &Path) -> TempDir {
             fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
         }
     }
-    copy
+    StorePlace::Folder(copy)
 }
 
 /// Whether an answer says that something is damaged, by a name that programs can rely on.
@@ -177,8 +177,13 @@ fn says_so((path, status, text): &Shown) -> bool {
         };
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains("run ") && detail.contains("(text "), "{path}: {detail}");
-        assert!(detail.contains("`baton verify`"), "{path}: {detail}");
-        assert!(detail.contains("`baton recover`"), "{path}: {detail}");
+        for command in ["baton verify", "baton recover"] {
+            let typed = match is_page {
+                true => format!("<code>{command}</code>"),
+                false => format!("`{command}`"),
+            };
+            assert!(detail.contains(&typed), "{path}: {detail}");
+        }
         return problem["code"] == "damaged";
     }
     let mark = if is_page { "(damaged: `baton verify`" } else { r#""damaged":["# };

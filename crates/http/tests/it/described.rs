@@ -71,6 +71,10 @@ async fn the_description_is_whole() {
         let is_union = schema["oneOf"].is_array() && !name.starts_with("PipelineRun");
         let is_told_apart = schema["discriminator"].is_object() || name == "PipelineAgents";
         assert!(!is_union || is_told_apart, "`{name}` has nothing that tells its kinds apart");
+        // An object is never null, so a part of one that could be null has no members at all.
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            assert!(part["oneOf"].is_null(), "a part of `{name}` may be null: {part}");
+        }
     }
 }
 

@@ -13,8 +13,20 @@ use crate::world::{PIPELINE, SECRET, World, world};
 pub(super) type Samples = BTreeMap<String, Vec<String>>;
 
 /// Codes that only the command line has: its own tests know their messages.
-const OF_THE_CLI: &[&str] =
-    &["bad_file", "broken", "conflict", "interrupted", "not_found", "untrusted", "usage"];
+const OF_THE_CLI: &[&str] = &[
+    "bad_database_url",
+    "bad_file",
+    "broken",
+    "conflict",
+    "database_newer",
+    "database_refused",
+    "database_unsuitable",
+    "interrupted",
+    "not_found",
+    "other_project",
+    "untrusted",
+    "usage",
+];
 
 /// Codes that need a slow client, a full server, a gate or a bug; tests of these situations have them.
 const OF_OTHER_TESTS: &[&str] = &[
@@ -123,6 +135,10 @@ type RequestSample = (
     &'static [u8],
 );
 
+/// The credential that [`SECRET`] makes.
+const RUNNER: &str =
+    "Bearer baton-runner.0707070707070707070707070707070707070707070707070707070707070707";
+
 const REQUESTS: &[RequestSample] = &[
     (
         "bad_acknowledgement",
@@ -145,6 +161,27 @@ const REQUESTS: &[RequestSample] = &[
     ("bad_token", "GET", "/api/v1/runs", &[("authorization", "Bearer mine")], b""),
     ("bad_token", "GET", "/api/v1/runs", &[("authorization", "Bearer ")], b""),
     ("not_a_runner", "POST", "/api/v1/claims", &[], br#"{"agents":["analyst"]}"#),
+    (
+        "unknown_capability",
+        "POST",
+        "/api/v1/claims",
+        &[("authorization", RUNNER)],
+        br#"{"capabilities":["tecnical-specs"]}"#,
+    ),
+    (
+        "hash_mismatch",
+        "PUT",
+        "/api/v1/handoffs/1/files/2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824?fence=1&kind=log&name=output.txt",
+        &[("authorization", RUNNER)],
+        b"Hello",
+    ),
+    (
+        "no_such_file",
+        "GET",
+        "/api/v1/handoffs/2/files/2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+        &[],
+        b"",
+    ),
     ("bad_url", "GET", "/api/v1/handoffs/1/prompt?url=localhost", &[], b""),
     ("bad_version", "POST", "/api/v1/handoffs/1/accept", &[("if-match", "12")], b"{}"),
     ("content_type", "POST", "/api/v1/handoffs/1/accept", &[("content-type", "text/csv")], b"{}"),

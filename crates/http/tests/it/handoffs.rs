@@ -193,7 +193,7 @@ async fn work_is_released_and_checks_are_recorded() {
     let passed = r#"{"check":"lint","verdict":"passed"}"#;
     world.post("/api/v1/handoffs/1/evidence", passed).await.is(200);
     let shown = world.get("/api/v1/handoffs/1").await.is(200);
-    assert_eq!(shown["evidence"], json!([{"check": "lint", "verdict": "passed"}]));
+    assert_eq!(shown["evidence"], json!([{"check": "lint", "verdict": "passed", "by": "local"}]));
     let bad = r#"{"check":"Lint","verdict":"passed"}"#;
     world.post("/api/v1/handoffs/1/evidence", bad).await.refuses(400, "bad_name");
     let told = world.post("/api/v1/handoffs/1/release", r#"{"reason":"tired"}"#).await.is(200);

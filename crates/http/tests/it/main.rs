@@ -30,6 +30,8 @@ mod error_pages;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod formats;
 #[cfg(test)]
 mod gates;
@@ -52,6 +54,7 @@ mod names;
 mod old_contract_names;
 #[cfg(test)]
 mod page;
+mod page_turns;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
@@ -72,6 +75,8 @@ mod runs;
 mod shared;
 #[cfg(test)]
 mod shown;
+#[cfg(test)]
+mod store_place;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use baton_core::run::HandoffNo;
 use crate::client::{Answer, Listener, Site};
 
 /// A page that is there.
-async fn page(site: &Site, path: &str) -> String {
+pub(crate) async fn page(site: &Site, path: &str) -> String {
     let answer = site.get(path).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     assert!(
@@ -19,7 +19,7 @@ async fn page(site: &Site, path: &str) -> String {
 }
 
 /// What a reader sees of it: no markup, and blanks as one.
-fn read(page: &str) -> String {
+pub(crate) fn read(page: &str) -> String {
     let main = page.split_once("<main id=\"live\">").unwrap().1;
     let mut text = String::new();
     let mut is_markup = false;
@@ -38,12 +38,12 @@ fn read(page: &str) -> String {
 }
 
 #[track_caller]
-fn says(page: &str, words: &str) {
+pub(crate) fn says(page: &str, words: &str) {
     let text = read(page);
     assert!(text.contains(words), "`{words}` is not in: {text}");
 }
 
-async fn hand(site: &Site, story: &str, from: &str, to: &str, payload: &str) -> Answer {
+pub(crate) async fn hand(site: &Site, story: &str, from: &str, to: &str, payload: &str) -> Answer {
     let body = format!(
         r#"{{"action":"create","storyId":"{story}","fromAgent":"{from}","toAgent":"{to}","payload":{payload}}}"#
     );
@@ -242,12 +242,12 @@ async fn an_address_names_what_the_command_line_names_and_every_answer_is_a_page
         assert!(page(&site, path).await.contains("HO-001 of g1"), "{path}");
     }
     for (path, status, words) in [
-        ("/runs/99", 404, "there is no run `99`"),
-        ("/runs/run:99", 404, "there is no run `run:99`"),
-        ("/runs/%3Cb%3E", 404, "there is no run `&lt;b&gt;`"),
+        ("/runs/99", 404, "there is no run <code>99</code>"),
+        ("/runs/run:99", 404, "there is no run <code>run:99</code>"),
+        ("/runs/%3Cb%3E", 404, "there is no run <code>&lt;b&gt;</code>"),
         ("/runs/%FF", 400, "the path is not UTF-8 once decoded"),
-        ("/handoffs/999", 404, "there is no handoff `999`"),
-        ("/handoffs/x", 404, "there is no handoff `x`"),
+        ("/handoffs/999", 404, "there is no handoff <code>999</code>"),
+        ("/handoffs/x", 404, "there is no handoff <code>x</code>"),
         ("/handoffs/HO-001", 400, "HO-001"),
     ] {
         let answer = site.get(path).await;

@@ -232,3 +232,32 @@ async fn every_finding_of_a_review_is_answered_and_the_answers_are_decisions() {
         assert!(decisions.contains(expected), "{expected}: {decisions}");
     }
 }
+
+#[tokio::test]
+async fn subjects_that_look_alike_are_one_subject() {
+    let world = begun().await;
+    for (decision, subject) in [("Use SQLite", "storage"), ("Use files", "ｓtorage")] {
+        let asked = json!({ "decision": decision, "subject": subject }).to_string();
+        world.post("/api/v1/runs/s-1/decisions", &asked).await.is(201);
+    }
+    let shown = world.get("/api/v1/runs/s-1/decisions/1").await.is(200);
+    assert_eq!(shown["conflictsWith"], json!([2]));
+}
+
+#[tokio::test]
+async fn an_unknown_agent_is_answered_with_those_of_the_workflow_of_the_run() {
+    let world = world().await;
+    world.started("s-1", "issue-to-merge").await;
+    let context = json!({ "text": "x", "version": 0, "agent": "nobody" }).to_string();
+    let replies = [
+        world.post("/api/v1/runs/s-1/messages", r#"{"text":"x","agent":"nobody"}"#).await,
+        world.post("/api/v1/runs/s-1/decisions", r#"{"decision":"x","agent":"nobody"}"#).await,
+        world.put("/api/v1/runs/s-1/context/a", &context).await,
+    ];
+    let asked = r#"{"agent":"nobody","to":"nobody","question":"x"}"#;
+    let question =
+        world.post("/api/v1/runs/s-1/questions", asked).await.refuses(400, "unknown_agent");
+    for reply in replies {
+        assert_eq!(reply.refuses(400, "unknown_agent")["detail"], question["detail"]);
+    }
+}

@@ -144,6 +144,23 @@ async fn an_error_reaches_the_next_attempt_and_then_the_person() {
 }
 
 #[tokio::test]
+async fn an_error_is_shown_under_the_name_of_the_agent_that_had_it() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    for no in 1..=2 {
+        let error = json!({"type": "BuildError", "message": "cannot find `auth`"});
+        let failed =
+            json!({"outcome": "failure", "package": {"error": error}, "profile": "lenient"});
+        let path = |command: &str| format!("/api/v1/handoffs/{no}/{command}");
+        world.post(&path("accept"), "{}").await.is(200);
+        world.post(&path("complete"), &failed.to_string()).await.is(200);
+    }
+    let item = item(&world).await;
+    assert_eq!(item["cause"], "no_progress");
+    assert_eq!(item["sender"][0]["agent"], "analyst");
+}
+
+#[tokio::test]
 async fn the_questions_of_a_document_are_shown_with_category_options_and_impact() {
     let world = world().await;
     world.started("s-1", PIPELINE).await;
@@ -402,7 +419,7 @@ async fn a_check_that_failed_says_how_much_and_an_advisory_gate_is_in_the_status
     let shown = world.get("/api/v1/handoffs/1").await.is(200);
     assert_eq!(
         shown["evidence"],
-        json!([{"check": "tests", "verdict": "failed", "detail": "3 of 214 failed"}])
+        json!([{"check": "tests", "verdict": "failed", "detail": "3 of 214 failed", "by": "local"}])
     );
     let asked =
         r#"{"package":{"summary":"A or B?","open_questions":["Which one?"]},"profile":"lenient"}"#;

@@ -8,15 +8,15 @@ use baton_core::names::WorkflowName;
 use baton_core::registry::Agents;
 use baton_engine::{Catalog, Engine, Entry, FixedClock};
 use baton_http::{Backend, ListenOptions, RunnerKey, Server, ServerLimits};
-use baton_store_sqlite::SqliteStore;
 use baton_wire::{agent_file, builtin, workflow_file};
 use jiff::Timestamp;
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+use crate::store_place::StorePlace;
 
 /// 2025-06-15T15:06:40Z.
 pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
@@ -29,7 +29,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<FixedClock>,
     stop: oneshot::Sender<()>,
     server: JoinHandle<()>,
-    dir: TempDir,
+    place: StorePlace,
 }
 
 #[derive(Clone, Copy)]
@@ -50,22 +50,22 @@ pub(crate) async fn world() -> World {
 
 /// A server with bounds of its own.
 pub(crate) async fn world_within(limits: ServerLimits) -> World {
-    world_at(tempfile::tempdir().unwrap(), limits).await
+    world_at(StorePlace::fresh(), limits).await
 }
 
-/// A server on the data in a directory.
-pub(crate) async fn world_at(dir: TempDir, limits: ServerLimits) -> World {
-    world_with(dir, limits, catalog_with(&[])).await
+/// A server on data that is there already.
+pub(crate) async fn world_at(place: StorePlace, limits: ServerLimits) -> World {
+    world_with(place, limits, catalog_with(&[])).await
 }
 
 /// A server of a project that has workflows and agents of its own.
 pub(crate) async fn world_of(files: &[&str]) -> World {
-    world_with(tempfile::tempdir().unwrap(), ServerLimits::default(), catalog_with(files)).await
+    world_with(StorePlace::fresh(), ServerLimits::default(), catalog_with(files)).await
 }
 
 /// As [`world_at`], with other workflows and agents.
-pub(crate) async fn world_with(dir: TempDir, limits: ServerLimits, catalog: Catalog) -> World {
-    let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
+pub(crate) async fn world_with(place: StorePlace, limits: ServerLimits, catalog: Catalog) -> World {
+    let store = place.open().await;
     let clock = Arc::new(FixedClock::at(BEGINNING));
     let engine = Arc::new(Engine::open(store, clock.clone(), catalog).await.unwrap());
     let options = ListenOptions { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
@@ -79,7 +79,7 @@ pub(crate) async fn world_with(dir: TempDir, limits: ServerLimits, catalog: Cata
     let server = tokio::spawn(async {
         let _ = running.await;
     });
-    World { client, clock, stop, server, dir }
+    World { client, clock, stop, server, place }
 }
 
 /// What comes with Baton, the pipeline first, and more workflows with their agents.
@@ -100,11 +100,11 @@ pub(crate) fn catalog_with(files: &[&str]) -> Catalog {
 }
 
 impl World {
-    /// Ends the server, and returns the directory of its data.
-    pub(crate) async fn stop(self) -> TempDir {
+    /// Ends the server, and returns where its data is.
+    pub(crate) async fn stop(self) -> StorePlace {
         let _ = self.stop.send(());
         self.server.await.unwrap();
-        self.dir
+        self.place
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {

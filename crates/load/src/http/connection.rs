@@ -1,5 +1,7 @@
 //! As little of an HTTP client as the measurement needs: one connection, kept open.
 
+use std::net::SocketAddr;
+
 use anyhow::{Context as _, Result, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -16,6 +18,12 @@ impl Connection {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, host: address.to_owned(), received: Vec::with_capacity(4096) })
+    }
+
+    /// Through something that listens elsewhere, such as a proxy.
+    pub(crate) async fn open_through(proxy: SocketAddr, host: SocketAddr) -> Result<Self> {
+        let connection = Self::open(&proxy.to_string()).await?;
+        Ok(Self { host: host.to_string(), ..connection })
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Result<String> {
@@ -37,7 +45,8 @@ impl Connection {
         self.send("POST", path, &key, body).await
     }
 
-    async fn send(
+    /// Sends a request, with headers that each end their line.
+    pub(crate) async fn send(
         &mut self,
         method: &str,
         path: &str,
@@ -63,10 +72,13 @@ impl Connection {
         };
         let text = std::str::from_utf8(&self.received[..head])?;
         let status = text.split(' ').nth(1).and_then(|it| it.parse().ok()).context("a status")?;
-        let mut headers = text.lines().filter_map(|it| it.split_once(':'));
-        let length = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-        let length: usize = match length {
-            Some((_, value)) => value.trim().parse().context("a length")?,
+        let header = |wanted: &str| {
+            let mut headers = text.lines().filter_map(|it| it.split_once(':'));
+            let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            found.map(|(_, value)| value.trim())
+        };
+        let length: usize = match header("content-length") {
+            Some(value) => value.parse().context("a length")?,
             None => 0,
         };
         while self.received.len() < head + length {

@@ -9,6 +9,8 @@ use agent_client_protocol::v1::schema::{
 use baton_files::Dir;
 use baton_wire::project_file::agent_program::AgentPermissions;
 
+use crate::masking::Masking;
+
 /// A request for permission, as a person reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PermissionQuestion {
@@ -20,6 +22,8 @@ pub(crate) struct PermissionQuestion {
     pub(crate) paths: Vec<PathBuf>,
     /// The command, or what is given to the tool.
     pub(crate) detail: String,
+    /// The lines of what it would change, as far as it says.
+    pub(crate) changes: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,14 +71,23 @@ impl PermissionQuestion {
         matches!(self.kind, "read" | "search" | "think")
     }
 
-    /// One paragraph for a person, with what would be done.
-    pub(crate) fn sentence(&self, agent: &str) -> String {
-        let mut text = format!("`{agent}` asks for permission ({}): {}", self.kind, self.title);
-        if !self.detail.is_empty() && !self.title.contains(&self.detail) {
-            text += &format!("\n\n{}", self.detail);
+    /// For a person: what would be done, and each file once.
+    pub(crate) fn sentence(&self, agent: &str, masking: &Masking) -> String {
+        let (title, detail) = (masking.mask(&self.title), masking.mask(&self.detail));
+        let mut text = format!("`{agent}` asks for permission ({}): {title}", self.kind);
+        if !detail.is_empty() && !title.contains(&detail) {
+            text += &format!("\n\n{detail}");
         }
+        let mut named = vec![detail];
         for path in self.paths.iter().take(20) {
-            text += &format!("\n- {}", path.display());
+            let path = masking.mask(&path.display().to_string());
+            if !named.contains(&path) {
+                text += &format!("\n- {path}");
+                named.push(path);
+            }
+        }
+        for change in &self.changes {
+            text += &format!("\n\n{}", masking.mask(change));
         }
         text
     }
@@ -157,7 +170,26 @@ mod tests {
             title: "Do it".to_owned(),
             paths: paths.iter().map(|it| it.to_path_buf()).collect(),
             detail: String::new(),
+            changes: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_question_names_each_file_once_and_shows_what_would_be_written() {
+        let masking = Masking::default().with_workspace(Path::new("/home/ada/w"));
+        let question = PermissionQuestion {
+            title: "Write auth.txt".to_owned(),
+            detail: "/home/ada/w/auth.txt".to_owned(),
+            changes: vec!["+ key = 1\n+ user = ada".to_owned()],
+            ..question(
+                "edit",
+                &[Path::new("auth.txt"), Path::new("/home/ada/w/auth.txt"), Path::new("/auth.txt")],
+            )
+        };
+        assert_eq!(
+            question.sentence("coder", &masking),
+            "`coder` asks for permission (edit): Write auth.txt\n- /auth.txt\n\n+ key = 1\n+ user = ada"
+        );
     }
 
     #[test]

@@ -29,6 +29,8 @@ struct ToolUse {
     title: String,
     paths: Vec<PathBuf>,
     detail: String,
+    /// What it would change, as it said last.
+    changes: Vec<String>,
     /// What was shown of it last.
     line: String,
     is_over: bool,
@@ -46,6 +48,8 @@ const DETAILS: [&str; 6] = ["command", "cmd", "file_path", "path", "url", "query
 const MOST_TOOLS: usize = 1000;
 const MOST_THOUGHT: usize = 200;
 const MOST_DETAIL: usize = 2000;
+const MOST_CHANGES: usize = 3;
+const MOST_CHANGED_LINES: usize = 20;
 
 impl AcpTranscript {
     pub(crate) fn update(
@@ -113,6 +117,7 @@ impl AcpTranscript {
             },
             paths: tool.paths,
             detail: tool.detail,
+            changes: tool.changes,
         }
     }
 
@@ -159,11 +164,18 @@ impl AcpTranscript {
             tool.title = shortened(title);
         }
         let located = locations.iter().flatten().map(|it| &it.path);
-        let changed = content.iter().flatten().filter_map(|it| match it {
-            ToolCallContent::Diff(diff) => Some(&diff.path),
-            ToolCallContent::Content(_) | ToolCallContent::Terminal(_) => None,
-            _ => None,
-        });
+        let diffs = || {
+            content.iter().flatten().filter_map(|it| match it {
+                ToolCallContent::Diff(diff) => Some(diff),
+                ToolCallContent::Content(_) | ToolCallContent::Terminal(_) => None,
+                _ => None,
+            })
+        };
+        let changes: Vec<String> = diffs().take(MOST_CHANGES).map(changed_lines).collect();
+        if !changes.is_empty() {
+            tool.changes = changes;
+        }
+        let changed = diffs().map(|it| &it.path);
         for path in located.chain(changed) {
             if !tool.paths.contains(path) && tool.paths.len() < MOST_TOOLS {
                 tool.paths.push(path.clone());
@@ -240,14 +252,32 @@ fn plan_line(plan: &Plan) -> String {
 
 /// The file, and how many lines came and went.
 fn diff_line(diff: &Diff) -> String {
+    let (old, new) = differing_lines(diff);
+    format!("{} +{} -{}", diff.path.display(), new.len(), old.len())
+}
+
+/// The lines of a change, as far as a person reads them at a question.
+fn changed_lines(diff: &Diff) -> String {
+    let (old, new) = differing_lines(diff);
+    let lines =
+        old.iter().map(|it| format!("- {it}")).chain(new.iter().map(|it| format!("+ {it}")));
+    let n_more = (old.len() + new.len()).saturating_sub(MOST_CHANGED_LINES);
+    let mut lines: Vec<String> = lines.take(MOST_CHANGED_LINES).collect();
+    if n_more > 0 {
+        lines.push(format!("(and {n_more} more)"));
+    }
+    shortened(&lines.join("\n"))
+}
+
+/// What is between the lines at both ends that stay as they are.
+fn differing_lines(diff: &Diff) -> (Vec<&str>, Vec<&str>) {
     let old: Vec<&str> = diff.old_text.iter().flat_map(|it| it.lines()).collect();
     let new: Vec<&str> = diff.new_text.lines().collect();
     let n_before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[n_before..], &new[n_before..]);
     let pairs = old.iter().rev().zip(new.iter().rev());
     let n_after = pairs.take_while(|(old, new)| old == new).count();
-    let path = diff.path.display();
-    format!("{path} +{} -{}", new.len() - n_after, old.len() - n_after)
+    (old[..old.len() - n_after].to_vec(), new[..new.len() - n_after].to_vec())
 }
 
 fn shortened(text: &str) -> String {

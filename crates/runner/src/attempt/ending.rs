@@ -1,4 +1,4 @@
-//! How an attempt ends: what it leaves is kept, and the run is told before the next one begins.
+//! How an attempt ends: what it leaves is kept, and is on the run before the next one begins.
 
 use baton_core::hash::Hash;
 use baton_core::plural::counted;
@@ -9,7 +9,7 @@ use crate::client::{ApiFailure, FAILURE};
 use crate::process::end_orphans;
 use crate::record::{AgentEnd, AttemptRetry, AttemptStage, OUTPUT};
 use crate::supervise::Supervised;
-use crate::workspace::{AgentSession, KeptChanges, WorkspaceRecord};
+use crate::workspace::{AgentSession, KeptChanges};
 
 impl AttemptRun {
     /// The end of what the agent said is worth a moment, and no more.
@@ -46,6 +46,8 @@ impl AttemptRun {
             }
             Err(error) => AttemptResult::Failed(error.to_string()),
         };
+        // Boxed: it holds files and requests, and the futures of all attempts would contain it.
+        Box::pin(self.keep_alive(self.send_files(&result))).await;
         match result {
             AttemptResult::HandedOff(_) => self.context.workspaces.forget_kept(self.record.run),
             // Before anyone else gets the work.
@@ -80,13 +82,14 @@ impl AttemptRun {
             },
             AttemptResult::Lost(why) => format!("lost: {why}"),
             AttemptResult::GivenBack(why) => {
+                let why = &self.masking.mask(why);
                 match self.context.client.release(&self.record.key, why).await {
                     Ok(()) => format!("given back: {why}"),
                     Err(error) => format!("lost: {why}; {error}"),
                 }
             }
         };
-        self.record.result = Some(text);
+        self.record.result = Some(self.masking.mask(&text));
         self.wait_until_said().await;
         if let Err(error) = self.reach(AttemptStage::HandedOff) {
             let error: &(dyn std::error::Error + 'static) = &error;
@@ -117,17 +120,20 @@ impl AttemptRun {
 
     pub(super) async fn fail(&self, reason: &str, retry: AttemptRetry) {
         let (key, output) = (&self.record.key, self.printed());
+        let reason = &self.masking.mask(reason);
         if let Err(error) = self.context.client.lose(key, reason, output, retry).await {
             let code = error.code().unwrap_or("unreachable").to_owned();
             tracing::warn!(handoff = self.record.number, code, "a failure could not be recorded");
         }
     }
 
-    /// For a program whose sandbox keeps it from committing.
-    pub(super) async fn commit(&self, workspace: &WorkspaceRecord) {
+    /// Commits what a program has changed and not committed, so that what it hands on is on the branch: its
+    /// sandbox may keep it from that, and it may have left it out.
+    pub(super) async fn commit_changes(&self) {
         let record = &self.record;
+        let Ok(Some(workspace)) = self.context.workspaces.record(record.run) else { return };
         let message = format!("Work of {} on {} ({})", record.agent, record.story, record.label);
-        match self.context.workspaces.commit(workspace, &message).await {
+        match self.keep_alive(self.context.workspaces.commit(&workspace, &message)).await {
             Ok(Some(commit)) => {
                 self.say(format!("what `{}` changed is committed as {commit}", record.agent)).await;
             }

@@ -4,6 +4,9 @@ use baton_files::{Dir, FileError};
 use baton_wire::project_file::runner::ExecutorSettings;
 
 use super::AttemptRun;
+use crate::RunnerContext;
+use crate::masking::Masking;
+use crate::record::AttemptRecord;
 use crate::workspace::WorkspaceRecord;
 
 impl AttemptRun {
@@ -21,12 +24,12 @@ impl AttemptRun {
         let branch = workspace.branch.clone().unwrap_or_default();
         let written = written.real_path()?.to_string_lossy().into_owned();
         for (name, value) in [
-            ("BATON_URL", self.context.url.clone()),
+            ("BATON_URL", self.context.url()),
             ("BATON_TOKEN", record.key.token.clone()),
             ("BATON_RUN", record.run_number.to_string()),
             ("BATON_HANDOFF", record.number.to_string()),
             ("BATON_AGENT", record.agent.clone()),
-            ("DASHBOARD_URL", self.context.url.clone()),
+            ("DASHBOARD_URL", self.context.url()),
             ("STORY_ID", record.story.clone()),
             ("BRANCH", branch),
             ("OUTPUT_DIRECTORY", written),
@@ -36,9 +39,29 @@ impl AttemptRun {
         Ok(env)
     }
 
-    pub(super) fn secrets(&self, settings: &ExecutorSettings) -> Vec<String> {
-        let passed_on = self.context.env.iter().filter(|(name, _)| settings.env.contains(name));
-        let values = passed_on.map(|(_, value)| value.clone());
-        values.chain([self.record.key.token.clone()]).collect()
+    /// A prompt without what is masked. The token of the attempt is in it on purpose.
+    pub(super) fn for_prompt(&self, text: &str) -> String {
+        entrusted(&self.context, &self.record.agent).mask(text)
     }
+}
+
+/// What an attempt hands on and says without.
+pub(super) fn masking(context: &RunnerContext, record: &AttemptRecord) -> Masking {
+    let masking = entrusted(context, &record.agent).with_secret(&record.key.token);
+    match context.workspaces.record(record.run) {
+        Ok(Some(workspace)) => masking.with_workspace(&workspace.path),
+        Ok(None) | Err(_) => masking,
+    }
+}
+
+/// Secrets that any program of the agent is given, and the home of the user.
+fn entrusted(context: &RunnerContext, agent: &str) -> Masking {
+    let names: Vec<String> =
+        context.executors_of(agent).into_iter().flat_map(|it| it.env).collect();
+    let passed_on = context.env.iter().filter(|(name, _)| names.contains(name));
+    let set = context.settings.env.iter();
+    let variables = passed_on.map(|(name, value)| (name.as_str(), value.as_str()));
+    let variables = variables.chain(set.map(|(name, value)| (name.as_str(), value.as_str())));
+    let home = context.env.iter().find(|(name, _)| name == "HOME").map(|it| it.1.as_str());
+    Masking::of_variables(variables).with_home(home)
 }

@@ -1,35 +1,11 @@
 //! What an attempt says on its run, and to the agent beside its prompt.
 
 use baton_wire::project_file::runner::ExecutorSettings;
-use jiff::tz::TimeZone;
 
-use super::{AttemptRun, LEAST_LIMIT, USUAL_LIMIT, Unavailable};
-use crate::rate_limit::reset_time;
-use crate::record::AgentEnd;
+use super::AttemptRun;
 use crate::workspace::{KeptChanges, WorkspaceRecord};
 
 impl AttemptRun {
-    /// Whether the program ended because its provider refused further requests.
-    pub(super) fn limited(&self) -> Option<Unavailable> {
-        let limit = self.record.report.rate_limit.as_ref()?;
-        let now = (self.context.now)();
-        let said = || reset_time(&limit.message, now, &TimeZone::system());
-        let until = match limit.until {
-            Some(until) if until > now => until,
-            // A limit that is over already: it may be tried again soon, and not at once.
-            Some(_) => said().unwrap_or(now + LEAST_LIMIT),
-            None => said().unwrap_or(now + USUAL_LIMIT),
-        };
-        let why = format!("is at its rate limit until {until}: {}", limit.message);
-        Some(Unavailable { why, limited_until: Some(until) })
-    }
-
-    /// Whether a rate limit ended the program in the middle: the next one goes on with what it left.
-    pub(super) fn is_cut_short(&self) -> bool {
-        let has_succeeded = matches!(self.record.end, Some(AgentEnd::Exited { code: Some(0), .. }));
-        self.record.report.rate_limit.is_some() && !has_succeeded
-    }
-
     /// Not waited for: the result is more urgent.
     pub(super) fn tell_usage(&self, settings: &ExecutorSettings) {
         let report = &self.record.report;
@@ -69,7 +45,7 @@ impl AttemptRun {
     pub(super) fn tell_start(&self, settings: &ExecutorSettings) {
         let record = &self.record;
         let text = format!(
-            "{} is with `{}` (executor `{}`, attempt {}). The prompt has the hash {}, the package in it {}",
+            "{} is with `{}` {STARTED_BY}{}`, attempt {}). The prompt has the hash {}, the package in it {}",
             record.label,
             record.agent,
             settings.name,
@@ -82,6 +58,31 @@ impl AttemptRun {
             let _ = context.client.say(run, None, text).await;
         });
     }
+}
+
+const STARTED_BY: &str = "(executor `";
+const GOES_ON: &str = " goes on with the same package and workspace";
+
+pub(super) fn switch_sentence(why: &str, next: &str) -> String {
+    format!("{why}; `{next}`{GOES_ON}")
+}
+
+/// What a runner says on a run that concerns the person who gave the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunnerNote<'a> {
+    /// A program was started.
+    Started { executor: &'a str },
+    /// A program cannot do the work, and the next one goes on.
+    Switched,
+}
+
+/// What this message of a runner says.
+pub fn runner_note(text: &str) -> Option<RunnerNote<'_>> {
+    if text.ends_with(GOES_ON) {
+        return Some(RunnerNote::Switched);
+    }
+    let (_, rest) = text.split_once(STARTED_BY)?;
+    rest.split_once('`').map(|(executor, _)| RunnerNote::Started { executor })
 }
 
 /// What an attempt has to know of the one before it.

@@ -17,9 +17,12 @@ impl AttemptRun {
         if let Some(late) = &late {
             self.say(format!("the handoff of `{}` is taken{late}", self.record.agent)).await;
         }
+        self.commit_changes().await;
         let name = format!("result-{}", self.record.round);
         let key = &self.record.key;
-        let sent = self.context.client.document(key, left.format, &left.text, &name).await;
+        // What was printed is masked already; a file that the agent wrote is not.
+        let text = self.masking.mask(&left.text);
+        let sent = self.context.client.document(key, left.format, &text, &name).await;
         self.pass("sent");
         match sent {
             Ok(true) => {
@@ -38,8 +41,7 @@ impl AttemptRun {
                 Ok(Ended(AttemptResult::Failed(why)))
             }
             Err(ApiFailure::Refused(problem)) => {
-                let sent = left.text.clone();
-                Ok(Correction(RefusedDocument::Refused { problem, sent }))
+                Ok(Correction(RefusedDocument::Refused { problem, sent: text }))
             }
             Err(error @ ApiFailure::Unreachable(_)) => Err(error.into()),
         }
@@ -52,7 +54,7 @@ impl AttemptRun {
                 Some(format!(", although it did not end within {seconds} s, and was ended"))
             }
             Some(AgentEnd::OverBudget { unit }) => {
-                Some(format!(", although it used up its budget ({}), and was ended", unit.name()))
+                Some(format!(", although it used up its budget of {}, and was ended", unit.noun()))
             }
             Some(
                 AgentEnd::Exited { .. }

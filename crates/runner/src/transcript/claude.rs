@@ -62,10 +62,34 @@ fn used(usage: &Value) -> Usage {
     }
 }
 
+fn used_of_models(models: &Value) -> Usage {
+    let input = ["/inputTokens", "/cacheCreationInputTokens", "/cacheReadInputTokens"];
+    let models = models.as_object().into_iter().flat_map(|it| it.values());
+    let used = models.map(|it| Usage {
+        input_tokens: input.iter().map(|part| count(it, part)).sum(),
+        cached_tokens: count(it, "/cacheReadInputTokens"),
+        output_tokens: count(it, "/outputTokens"),
+        ..Usage::default()
+    });
+    used.fold(Usage::default(), Usage::plus)
+}
+
+/// What is known of the tokens from two sides, each of which may have missed some.
+fn largest(one: Usage, other: Usage) -> Usage {
+    Usage {
+        input_tokens: one.input_tokens.max(other.input_tokens),
+        cached_tokens: one.cached_tokens.max(other.cached_tokens),
+        output_tokens: one.output_tokens.max(other.output_tokens),
+        ..Usage::default()
+    }
+}
+
 fn result(object: &Value, report: &mut AgentReport, part: &mut TranscriptPart) {
+    // A program that a budget ended says zero in `usage`, and the truth of each model.
+    let told = largest(used(&object["usage"]), used_of_models(&object["modelUsage"]));
     report.usage = Usage {
         micro_usd: object["total_cost_usd"].as_f64().and_then(micro_usd),
-        ..used(&object["usage"])
+        ..largest(report.usage, told)
     };
     report.n_denied = object["permission_denials"].as_array().map_or(0, Vec::len);
     let message = text(object, "/result");

@@ -265,3 +265,25 @@ fn a_line_that_is_too_long_is_left_out_and_the_next_one_is_read() {
         b"x\n{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"hi\"}}\n";
     assert_eq!(transcript.push(next).words, "hi\n");
 }
+
+/// What Claude Code prints where `--max-budget-usd` ended it.
+#[test]
+fn a_program_that_a_budget_ended_has_used_what_its_models_and_messages_say() {
+    let message = serde_json::json!({"type": "assistant", "message": {"id": "m1", "content": [],
+        "usage": {"input_tokens": 100, "output_tokens": 7}}});
+    let ended = |models: serde_json::Value| {
+        let result = serde_json::json!({"type": "result", "subtype": "error_max_budget_usd", "is_error": true,
+            "total_cost_usd": 1.0, "usage": {"input_tokens": 0, "output_tokens": 0}, "modelUsage": models});
+        let mut transcript = Transcript::new(AgentProgram::Claude);
+        transcript.push(format!("{message}\n{result}\n").as_bytes());
+        let Usage { input_tokens, cached_tokens, output_tokens, micro_usd, .. } =
+            transcript.finish().1.usage;
+        (input_tokens, cached_tokens, output_tokens, micro_usd)
+    };
+    let models = serde_json::json!({
+        "large": {"inputTokens": 90, "outputTokens": 20, "cacheReadInputTokens": 30, "costUSD": 0.9},
+        "small": {"inputTokens": 5, "outputTokens": 1, "cacheCreationInputTokens": 2},
+    });
+    assert_eq!(ended(models), (127, 30, 21, Some(1_000_000)));
+    assert_eq!(ended(serde_json::json!({})), (100, 0, 7, Some(1_000_000)));
+}

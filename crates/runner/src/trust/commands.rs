@@ -4,22 +4,46 @@
 /// The words of one simple command, without variables that are set for it.
 pub(super) type SimpleCommand = Vec<String>;
 
+/// A command that is followed.
+pub(super) struct FollowedCommand {
+    pub(super) words: SimpleCommand,
+    /// Its output may go into a program that does more than read.
+    pub(super) feeds: bool,
+}
+
 /// Programs that are given a script: the first word that is no option.
-const INTERPRETERS: [&str; 17] = [
-    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "node", "nodejs", "ruby", "perl",
-    "php", "lua", "Rscript", "deno", "bun",
+const INTERPRETERS: [&str; 25] = [
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "pypy", "ipython", "node",
+    "nodejs", "ruby", "perl", "php", "lua", "luajit", "Rscript", "deno", "bun", "tsx", "ts-node",
+    "tclsh", "julia", "pwsh",
 ];
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 /// Programs that are given a script behind `-f`.
 const READ_SCRIPTS: [&str; 6] = ["make", "gmake", "just", "awk", "gawk", "sed"];
 /// Programs that start what follows.
-const WRAPPERS: [&str; 10] =
-    ["env", "timeout", "nice", "nohup", "time", "stdbuf", "ionice", "setsid", "command", "exec"];
+const WRAPPERS: [&str; 17] = [
+    "env", "timeout", "nice", "nohup", "time", "stdbuf", "ionice", "setsid", "command", "exec",
+    "sudo", "doas", "busybox", "xvfb-run", "npx", "bunx", "chronic",
+];
+/// Words of tools behind which a program is named.
+const STARTS: [(&str, &str); 9] = [
+    ("uv", "run"),
+    ("poetry", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
+    ("bundle", "exec"),
+    ("pnpm", "exec"),
+    ("yarn", "exec"),
+    ("npm", "exec"),
+];
 /// Programs that only read the files which they are given, and start none of them.
 const READERS: [&str; 17] = [
     "grep", "egrep", "fgrep", "test", "[", "cat", "cmp", "diff", "wc", "head", "tail", "sort",
     "ls", "echo", "printf", "true", "jq",
 ];
+/// Programs whose first argument is a program of their own language, unless they are given a file.
+const INLINE: [&str; 6] = ["awk", "gawk", "mawk", "nawk", "sed", "gsed"];
 /// Whatever comes after these depends on what is there when they run.
 const OPAQUE: [&str; 18] = [
     "cd", "pushd", "popd", "eval", "alias", "trap", "for", "while", "until", "case", "select",
@@ -30,22 +54,49 @@ const KEYWORDS: [&str; 6] = ["if", "then", "else", "elif", "!", "{"];
 
 /// The simple commands of a command; `None` where they are known only once it runs.
 pub(super) fn simple_commands(words: &[String]) -> Option<Vec<SimpleCommand>> {
+    Some(followed_commands(words)?.into_iter().map(|it| it.words).collect())
+}
+
+/// As [`simple_commands`], with what becomes of their output.
+pub(super) fn followed_commands(words: &[String]) -> Option<Vec<FollowedCommand>> {
     let words: Vec<String> = words.iter().filter(|it| !it.is_empty()).cloned().collect();
     let is_opaque = programs(&words).into_iter().any(|it| OPAQUE.contains(&base_name(&words[it])));
     if is_opaque || has_code(&words) || words.iter().any(|it| it.starts_with("-exec")) {
         return None;
     }
     match shell_line(&words) {
-        None => Some(vec![words]),
+        None => Some(vec![FollowedCommand { words, feeds: false }]),
         Some(index) => {
-            let mut all = vec![words[..index].to_vec()];
-            for command in plain_line(words.get(index)?)? {
-                all.extend(simple_commands(&command)?);
+            let mut all = vec![FollowedCommand { words: words[..index].to_vec(), feeds: false }];
+            let line = plain_line(words.get(index)?)?;
+            if line.has_pipe && line.commands.iter().any(|it| reads_code(it)) {
+                return None;
+            }
+            for (at, command) in line.commands.iter().enumerate() {
+                let feeds =
+                    line.has_pipe && !line.commands[at + 1..].iter().all(|it| is_reader(it));
+                let followed = followed_commands(command)?.into_iter();
+                all.extend(followed.map(|it| FollowedCommand { feeds: it.feeds || feeds, ..it }));
             }
             // What comes after the line is `$0`, `$1`: a plain line has no place for them.
             Some(all)
         }
     }
+}
+
+/// Whether an interpreter gets its program from its input.
+fn reads_code(command: &[String]) -> bool {
+    programs(command).into_iter().any(|at| {
+        let (name, rest) = (base_name(&command[at]), &command[at + 1..]);
+        let is_input = |it: &String| matches!(it.as_str(), "-" | "-s" | "-f-" | "/dev/stdin");
+        if !is_interpreter(name) {
+            return READ_SCRIPTS.contains(&name) && rest.iter().any(is_input);
+        }
+        let is_line = SHELLS.contains(&name) && shell_line(command).is_some();
+        let given = scripts(name, rest);
+        let has_script = is_line || given.has_code || !given.at.is_empty();
+        rest.iter().any(is_input) || !has_script && modules(command).is_empty()
+    })
 }
 
 /// Where the line is that a shell among the words is given by `-c`.
@@ -67,26 +118,50 @@ fn shell_line(words: &[String]) -> Option<usize> {
 
 /// Whether an interpreter is given code in place of a script: it may load anything.
 fn has_code(words: &[String]) -> bool {
-    let is_code = |name: &str, option: &str| {
-        let is_cluster = matches!(name, "perl" | "ruby") && !option.starts_with("--");
-        matches!(option, "-c" | "-e" | "-p" | "--eval" | "--print")
-            || (is_cluster && option.contains('e'))
-    };
     programs(words).into_iter().any(|at| {
-        let name = base_name(&words[at]);
-        let mut options = words[at + 1..].iter().take_while(|it| it.starts_with('-'));
-        is_interpreter(name) && !SHELLS.contains(&name) && options.any(|it| is_code(name, it))
+        let (name, rest) = (base_name(&words[at]), &words[at + 1..]);
+        if INLINE.contains(&name) {
+            return !rest.iter().any(|it| it.starts_with("-f") || it.starts_with("--file"));
+        }
+        is_interpreter(name) && !SHELLS.contains(&name) && scripts(name, rest).has_code
     })
 }
 
-/// The commands of a line for a shell that is made of plain words, whole quoted words and separators.
-fn plain_line(line: &str) -> Option<Vec<SimpleCommand>> {
+/// Whether what follows this option is code, or the rest of it is.
+fn is_code(interpreter: &str, option: &str) -> bool {
+    const LONG: [&str; 4] = ["--eval", "--print", "--run", "--command"];
+    if option.starts_with("--") {
+        return LONG.contains(&option.split('=').next().unwrap_or(option));
+    }
+    let Some(letters) = option.strip_prefix('-') else { return false };
+    match without_version(interpreter) {
+        // A module ends the options: `-mpy_compile`.
+        "python" | "pypy" | "ipython" => {
+            letters.split('m').next().is_some_and(|it| it.contains('c'))
+        }
+        "php" => letters.starts_with(['r', 'B', 'R', 'E']),
+        "perl" | "ruby" => letters.contains(['e', 'E']),
+        _ => letters.starts_with(['e', 'p', 'c']) || letters == "pe",
+    }
+}
+
+/// A line for a shell, made of plain words, whole quoted words and separators.
+struct PlainLine {
+    commands: Vec<SimpleCommand>,
+    has_pipe: bool,
+}
+
+fn plain_line(line: &str) -> Option<PlainLine> {
     let (mut commands, mut command) = (Vec::new(), SimpleCommand::new());
+    let mut has_pipe = false;
     let mut chars = line.chars().peekable();
     let ends_word = |it: &char| it.is_whitespace() || ";&|()".contains(*it);
     while let Some(it) = chars.next() {
         match it {
-            ';' | '&' | '|' | '(' | ')' | '\n' => commands.push(std::mem::take(&mut command)),
+            ';' | '&' | '|' | '(' | ')' | '\n' => {
+                has_pipe |= it == '|' && chars.next_if_eq(&'|').is_none();
+                commands.push(std::mem::take(&mut command));
+            }
             it if it.is_whitespace() => {}
             '\'' | '"' => {
                 let mut word = String::new();
@@ -128,7 +203,7 @@ fn plain_line(line: &str) -> Option<Vec<SimpleCommand>> {
     commands.push(command);
     commands.iter_mut().for_each(without_prefix);
     commands.retain(|it| !it.is_empty() && !matches!(it[0].as_str(), "fi" | "done" | "}"));
-    Some(commands)
+    Some(PlainLine { commands, has_pipe })
 }
 
 fn without_prefix(command: &mut SimpleCommand) {
@@ -158,10 +233,15 @@ pub(super) fn programs(command: &[String]) -> Vec<usize> {
             at += 1 + command[at + 1..].iter().take_while(|it| is_own(it)).count();
             continue;
         }
+        if command.get(at + 1).is_some_and(|it| STARTS.contains(&(name, it.as_str()))) {
+            let n_options = command[at + 2..].iter().take_while(|it| it.starts_with('-')).count();
+            at += 2 + n_options;
+            continue;
+        }
         if matches!(name, "." | "source") {
             found.push(at + 1);
         } else if is_interpreter(name) {
-            found.extend(scripts(&command[at + 1..]).into_iter().map(|it| at + 1 + it));
+            found.extend(scripts(name, &command[at + 1..]).at.into_iter().map(|it| at + 1 + it));
         } else if READ_SCRIPTS.contains(&name) {
             let is_script = |it: &usize| matches!(command[*it - 1].as_str(), "-f" | "--file");
             found.extend((at + 2..command.len()).filter(is_script));
@@ -172,47 +252,79 @@ pub(super) fn programs(command: &[String]) -> Vec<usize> {
     found
 }
 
-/// Where an interpreter's own words name its script.
-fn scripts(words: &[String]) -> Vec<usize> {
+/// What an interpreter is given to run.
+struct GivenScripts {
+    /// Where its words name a script.
+    at: Vec<usize>,
+    has_code: bool,
+}
+
+fn scripts(name: &str, words: &[String]) -> GivenScripts {
     /// Options that take nothing after them.
     const FLAGS: [&str; 14] =
         ["-e", "-x", "-u", "-v", "-B", "-E", "-s", "-S", "-O", "-ex", "-eu", "-eux", "-w", "--"];
-    let mut found = Vec::new();
+    let mut given = GivenScripts { at: Vec::new(), has_code: false };
     let mut is_flag = true;
     for (at, word) in words.iter().enumerate() {
-        // Code in the word that follows, or a module by its name.
-        if matches!(word.as_str(), "-c" | "-m" | "--eval" | "-p" | "--print") {
-            break;
-        }
         if word.starts_with('-') {
+            // `-e` of a shell is a flag.
+            given.has_code = !SHELLS.contains(&name) && is_code(name, word);
+            // Code in the word that follows, or a module by its name.
+            if given.has_code || matches!(word.as_str(), "-c" | "-m") {
+                break;
+            }
             is_flag = FLAGS.contains(&word.as_str());
             continue;
         }
-        found.push(at);
+        given.at.push(at);
         if is_flag {
             break;
         }
         is_flag = true;
     }
-    found
+    given
 }
 
 /// Whether a command only reads its files.
 pub(super) fn is_reader(command: &[String]) -> bool {
-    command.first().is_some_and(|it| READERS.contains(&it.as_str()))
+    // `sort --compress-program=tools/a`
+    let starts_none = !command.iter().any(|it| it.starts_with("--comp"));
+    starts_none && command.first().is_some_and(|it| READERS.contains(&it.as_str()))
 }
 
-/// Whether a Python module is named by the word at this place.
-pub(super) fn is_module(command: &[String], at: usize) -> bool {
-    at > 0
-        && command[at - 1] == "-m"
-        && command.iter().any(|it| base_name(it).starts_with("python"))
+/// The modules that Python is given, in a word of their own or not: `-m a`, `-ma`, `-uma`.
+pub(super) fn modules(command: &[String]) -> Vec<&str> {
+    let Some(python) = command.iter().position(|it| is_python(base_name(it))) else {
+        return Vec::new();
+    };
+    let words = &command[python + 1..];
+    let module = |(at, word): (usize, &'_ String)| {
+        let options = word.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
+        let at_m = options.find('m')?;
+        let is_cluster = options[..at_m].chars().all(|it| it.is_ascii_alphabetic());
+        let next = || words.get(at + 1).map_or("", String::as_str);
+        let glued = word.len() > at_m + 2;
+        is_cluster.then(|| if glued { at_m + 2 } else { 0 }).map(|from| (at, from, next()))
+    };
+    let found = words.iter().enumerate().filter_map(module);
+    found.map(|(at, from, next)| if from > 0 { &words[at][from..] } else { next }).collect()
+}
+
+fn is_python(name: &str) -> bool {
+    matches!(without_version(name), "python" | "pypy" | "ipython")
+}
+
+/// With a version: `python3.12`.
+fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.')
+}
+
+pub(super) fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&base_name(program))
 }
 
 fn is_interpreter(name: &str) -> bool {
-    // With a version: `python3.12`.
-    let plain = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
-    INTERPRETERS.contains(&plain)
+    INTERPRETERS.contains(&without_version(name))
 }
 
 /// `A=b` in front of a command.
@@ -222,7 +334,7 @@ fn is_setting(word: &str) -> bool {
     })
 }
 
-fn base_name(word: &str) -> &str {
+pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
@@ -260,6 +372,17 @@ mod tests {
             ("sh -o errexit -c 'cd tools'", None),
             ("python3 -c 'import tools'", None),
             ("perl -ne 'require a'", None),
+            ("python3 -uc 'import a'", None),
+            ("python3 -X dev -c 'import a'", None),
+            ("python3 -mpy_compile a.py", Some("python3 -mpy_compile a.py")),
+            ("awk 'BEGIN { a }' b", None),
+            ("cat tools/a.sh | sh", None),
+            ("cat tools/a.sh |& sh", None),
+            ("(cat tools/a.sh) | env bash -s", None),
+            ("cat tools/a.py | python3 - x", None),
+            ("cat tools/a | make -f -", None),
+            ("cat tools/a.txt | sh tools/b.sh", Some("cat tools/a.txt / sh tools/b.sh")),
+            ("test -e a || sh b", Some("test -e a / sh b")),
             ("npm run select", Some("npm run select")),
         ] {
             let found = simple_commands(&words(&["sh", "-c", line]));

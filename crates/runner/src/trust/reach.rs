@@ -1,15 +1,19 @@
-//! What a command can reach of a project: files and folders that its words name, or, where that cannot be told
+//! What a command can reach of a project: files and folders that its words name, or, where that cannot be known
 //! from the words, everything that git tracks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use baton_core::hash::Hash;
 use baton_files::Dir;
 
 use super::NO_TRUST;
-use super::commands::{is_module, is_reader, simple_commands};
-use super::named_files::{file_hash, matching_files, named_files, parts, path_inside};
+use super::commands::{base_name, followed_commands, is_reader, modules, programs};
+use super::companions::Companions;
+use super::named_files::{
+    file_hash, matching_files, named_files, parts, path_inside, project_file,
+};
+use super::well_known::{self, tools};
 use crate::git::{GitFolder, TrackedFile};
 
 /// Whatever the program may start in the project.
@@ -18,6 +22,11 @@ pub(super) struct Reach {
     pub(super) words: Vec<String>,
     pub(super) folders: BTreeSet<PathBuf>,
     pub(super) is_everything: bool,
+    /// Files that are not named, and started all the same.
+    files: BTreeSet<PathBuf>,
+    /// Tools that start what files of the project say, and those files.
+    tools: BTreeSet<String>,
+    tool_files: BTreeSet<PathBuf>,
 }
 
 enum WordReach {
@@ -34,38 +43,61 @@ const MOST_BYTES: u64 = 512 << 20;
 impl Reach {
     /// `words`: a program and its arguments.
     pub(super) fn of(project: &Dir, words: &[String]) -> Self {
-        let mut reach =
-            Self { words: words.to_vec(), folders: BTreeSet::new(), is_everything: false };
-        let Some(commands) = simple_commands(words) else {
+        let mut reach = Self::naming(words);
+        let Some(commands) = followed_commands(words) else {
             reach.is_everything = true;
             return reach;
         };
         reach.words.clear();
+        let mut companions = Companions::default();
         for command in &commands {
-            if is_reader(command) {
+            let words = &command.words;
+            if is_reader(words) && !command.feeds {
                 continue;
             }
-            for (at, word) in command.iter().enumerate() {
-                let module = is_module(command, at).then(|| module_file(project, word)).flatten();
-                reach.add(if module.is_some() {
-                    WordReach::Unknown
-                } else {
-                    of_word(project, word)
-                });
+            if modules(words).into_iter().any(|it| has_module(project, it)) {
+                reach.add(WordReach::Unknown);
             }
-            reach.words.extend(command.iter().cloned());
+            for word in words {
+                reach.add(of_word(project, word));
+            }
+            let mut starter = None;
+            for at in programs(words) {
+                match project_file(project, &words[at]) {
+                    Some(script) => companions.add(project, &script, starter),
+                    None => starter = Some(base_name(&words[at])),
+                }
+            }
+            for tool in tools(words) {
+                let is_there = |it: &&&str| project.entry(it).is_ok_and(|it| it.is_some());
+                reach.tool_files.extend(tool.files.iter().filter(is_there).map(PathBuf::from));
+                reach.tools.insert(tool.name);
+            }
+            reach.words.extend(words.iter().cloned());
         }
+        reach.files.append(&mut companions.files);
+        reach.folders.append(&mut companions.folders);
         reach
     }
 
     /// Values that programs see, such as those of variables.
     pub(super) fn of_values(project: &Dir, values: &[String]) -> Self {
-        let mut reach =
-            Self { words: values.to_vec(), folders: BTreeSet::new(), is_everything: false };
+        let mut reach = Self::naming(values);
         for value in values {
             reach.add(of_word(project, value));
         }
         reach
+    }
+
+    fn naming(words: &[String]) -> Self {
+        Self {
+            words: words.to_vec(),
+            folders: BTreeSet::new(),
+            is_everything: false,
+            files: BTreeSet::new(),
+            tools: BTreeSet::new(),
+            tool_files: BTreeSet::new(),
+        }
     }
 
     fn add(&mut self, word: WordReach) {
@@ -82,7 +114,8 @@ impl Reach {
     pub(super) fn described(&self, project: &Dir, env: &[(String, String)]) -> String {
         let mut text = String::new();
         match named_files(project, &self.words) {
-            Ok(files) => {
+            Ok(mut files) => {
+                files.extend(self.files.iter().cloned());
                 for file in files {
                     text += &format!("; {} {}", file.display(), file_hash(project, &file));
                 }
@@ -92,7 +125,7 @@ impl Reach {
         }
         let mut is_everything = self.is_everything;
         for folder in &self.folders {
-            match folder_hash(project, folder) {
+            match folder_hash(project, folder, env) {
                 Some(hash) => text += &format!("; all files of {} {hash}", folder.display()),
                 None => is_everything = true,
             }
@@ -100,6 +133,13 @@ impl Reach {
         if is_everything {
             let hash = tracked_hash(project, env);
             text += &format!("; {CANNOT_FOLLOW}; all that git tracks {hash}");
+        } else {
+            for file in &self.tool_files {
+                text += &format!("; {}", well_known::described(project, file));
+            }
+            for tool in &self.tools {
+                text += &format!("; {tool} {STARTS_MORE}");
+            }
         }
         text
     }
@@ -109,10 +149,14 @@ impl Reach {
 pub(super) const CANNOT_FOLLOW: &str =
     "cannot be followed: it may start anything in this repository";
 
-fn module_file(project: &Dir, module: &str) -> Option<()> {
-    let first = module.split('.').next()?;
+/// What `baton trust` says of a tool that is tied to its own files alone.
+pub(super) const STARTS_MORE: &str = "also starts code of this project that is not compared";
+
+/// Whether a Python module is the project's own.
+fn has_module(project: &Dir, module: &str) -> bool {
+    let first = module.split('.').next().unwrap_or(module);
     let is_there = |it: &str| matches!(project.entry(it), Ok(Some(_)) | Err(_));
-    (is_there(first) || is_there(&format!("{first}.py"))).then_some(())
+    !first.is_empty() && (is_there(first) || is_there(&format!("{first}.py")))
 }
 
 fn of_word(project: &Dir, word: &str) -> WordReach {
@@ -123,7 +167,7 @@ fn of_word(project: &Dir, word: &str) -> WordReach {
         if word.contains(['$', '`', '\\', '*', ';', '|', '&', '<']) {
             return WordReach::Unknown;
         }
-        // A text for somebody. If it names something, it may be a command.
+        // A text to be read. If it names something, it may be a command.
         let names =
             |it: &str| !matches!(of_word(project, it), WordReach::Named) || is_entry(project, it);
         let is_any = parts(word).filter(|it| it.len() < word.len()).any(names);
@@ -186,17 +230,26 @@ fn is_entry(project: &Dir, word: &str) -> bool {
     path.is_some_and(|it| matches!(project.entry(it), Ok(Some(_))))
 }
 
-/// Of every file below a folder; `None` where a link leads out of it.
-fn folder_hash(project: &Dir, folder: &Path) -> Option<String> {
-    let mut found = Vec::new();
-    let hash = match list_files(project, folder, &mut found) {
+/// Of every file below a folder; `None` where a link leads out of it. Of caches only what git tracks: they change
+/// whenever a program runs.
+fn folder_hash(project: &Dir, folder: &Path, env: &[(String, String)]) -> Option<String> {
+    let (mut found, mut has_cache) = (Vec::new(), false);
+    let hash = match list_files(project, folder, &mut found, &mut has_cache) {
         Ok(()) => {
             let is_file =
                 |it: &PathBuf| project.entry(it).is_ok_and(|it| it.is_some_and(|it| it.is_file()));
             if !folder.as_os_str().is_empty() && !found.iter().all(is_file) {
                 return None;
             }
-            files_hash(project, found.into_iter().map(|path| TrackedFile { path, other: None }))
+            let found =
+                found.into_iter().map(|path| (path.clone(), TrackedFile { path, other: None }));
+            let mut files: BTreeMap<PathBuf, TrackedFile> = found.collect();
+            let in_folder = |it: &TrackedFile| it.path.starts_with(folder) && is_in_cache(&it.path);
+            let tracked = has_cache.then(|| tracked(project, env)).flatten();
+            for file in tracked.into_iter().flatten().filter(in_folder) {
+                files.entry(file.path.clone()).or_insert(file);
+            }
+            files_hash(project, files.into_values())
         }
         Err(why) => format!("{NO_TRUST}: {why}"),
     };
@@ -205,14 +258,28 @@ fn folder_hash(project: &Dir, folder: &Path) -> Option<String> {
 
 /// Of every file that git tracks, as it is in the folder; without git, of every file.
 fn tracked_hash(project: &Dir, env: &[(String, String)]) -> String {
-    let tracked = project.real_path().ok().and_then(|it| GitFolder::new(it, env).tracked().ok());
-    match tracked {
+    match tracked(project, env) {
         Some(files) => files_hash(project, files.into_iter()),
-        None => folder_hash(project, Path::new("")).unwrap_or_default(),
+        None => folder_hash(project, Path::new(""), env).unwrap_or_default(),
     }
 }
 
-fn list_files(project: &Dir, folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
+fn tracked(project: &Dir, env: &[(String, String)]) -> Option<Vec<TrackedFile>> {
+    GitFolder::new(project.real_path().ok()?, env).tracked().ok()
+}
+
+const CACHES: [&str; 2] = ["__pycache__", "node_modules"];
+
+fn is_in_cache(path: &Path) -> bool {
+    path.components().any(|it| CACHES.iter().any(|name| it.as_os_str() == *name))
+}
+
+fn list_files(
+    project: &Dir,
+    folder: &Path,
+    found: &mut Vec<PathBuf>,
+    has_cache: &mut bool,
+) -> Result<(), String> {
     let opened = match folder.as_os_str().is_empty() {
         true => project.again(),
         false => project.subdir(folder),
@@ -224,8 +291,10 @@ fn list_files(project: &Dir, folder: &Path, found: &mut Vec<PathBuf>) -> Result<
         if entry.is_folder() {
             // Git's own files, and what Baton writes all the time.
             let is_own = name == ".git" || path == Path::new(".baton/data");
-            if !is_own {
-                list_files(project, &path, found)?;
+            let is_cache = CACHES.iter().any(|it| name == *it);
+            *has_cache |= is_cache;
+            if !is_own && !is_cache {
+                list_files(project, &path, found, has_cache)?;
             }
             continue;
         }

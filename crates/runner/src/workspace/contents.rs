@@ -74,6 +74,37 @@ impl Workspaces {
         (git.head().await, tree)
     }
 
+    /// What is in a workspace now, as a commit or a tree; `None` where it is no repository.
+    pub(crate) async fn state_of(
+        &self,
+        record: &WorkspaceRecord,
+    ) -> Result<Option<String>, WorkspaceError> {
+        let git = self.git.at(record.path.clone());
+        if !git.is_top().await {
+            return Ok(None);
+        }
+        let folder = self.folder(record.run)?;
+        let index = folder.real_path()?.join(INDEX);
+        let state = match git.is_dirty(&index).await? {
+            true => Some(git.tree(&index).await?),
+            false => git.head().await,
+        };
+        // It is made anew each time.
+        let _ = folder.remove(INDEX);
+        Ok(state)
+    }
+
+    /// What was changed in a workspace since then, committed or not; `None` where it is no repository.
+    pub(crate) async fn diff_since(
+        &self,
+        record: &WorkspaceRecord,
+        before: &str,
+    ) -> Result<Option<String>, WorkspaceError> {
+        let Some(now) = self.state_of(record).await? else { return Ok(None) };
+        let git = self.git.at(record.path.clone());
+        Ok(Some(git.diff(before, &now).await?))
+    }
+
     /// Those of the named commits that the repository of a workspace does not have.
     pub(crate) async fn missing_commits(
         &self,

@@ -9,7 +9,8 @@ impl Workspaces {
     /// What every program in a workspace gets: a little of the runner's own environment, and what the
     /// project sets.
     pub(crate) fn environment(&self, record: &WorkspaceRecord) -> Vec<(String, String)> {
-        const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+        // The time zone, because programs tell in it when their rate limit ends.
+        const PASSED_ON: [&str; 5] = ["PATH", "HOME", "LANG", "TMPDIR", "TZ"];
         let own = self.env.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str())).cloned();
         let port = record.port.to_string();
         let set = self.settings.env.iter();

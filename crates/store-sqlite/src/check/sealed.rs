@@ -1,10 +1,11 @@
 //! Rows that no event repeats, so each has a checksum: they are unchanged since they were written.
 
+use baton_store::checksum::{of_answered, of_cursor, of_due};
 use rusqlite::{Connection, Row};
 
 use super::found::FoundProblems;
 use super::scan;
-use crate::{cursors, due, events, idempotency, identity};
+use crate::{due, events, idempotency, identity};
 
 const NOT_AS_WRITTEN: &str = "it is not as it was written";
 
@@ -20,7 +21,7 @@ pub(super) fn answered(connection: &Connection, found: &mut FoundProblems) -> ru
     scan::rows(connection, "answered", ANSWERED, found, |row, number, found| {
         let it = idempotency::read(row)?;
         let at = row.get("answered_at")?;
-        let expected = idempotency::checksum(&it.scope, &it.key, &it.request.0, at, &it.answer);
+        let expected = of_answered(&it.scope, &it.key, &it.request.0, at, &it.answer);
         if !has_checksum(row, expected)? {
             found.in_row(number, NOT_AS_WRITTEN);
         }
@@ -33,7 +34,7 @@ pub(super) fn cursors(connection: &Connection, found: &mut FoundProblems) -> rus
     let last = events::last_position(connection)?;
     scan::rows(connection, "cursors", CURSORS, found, |row, number, found| {
         let (projector, position): (String, i64) = (row.get("projector")?, row.get("position")?);
-        if !has_checksum(row, cursors::checksum(&projector, position))? {
+        if !has_checksum(row, of_cursor(&projector, position))? {
             let what = "it is not as it was written; `baton archive rebuild` begins it anew";
             found.in_row(number, what);
         } else if u64::try_from(position).is_ok_and(|it| it > last.0) {
@@ -48,7 +49,7 @@ pub(super) fn cursors(connection: &Connection, found: &mut FoundProblems) -> rus
 pub(super) fn due(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     scan::rows(connection, "due", DUE, found, |row, number, found| {
         let run = due::read(row)?.run;
-        if !has_checksum(row, due::checksum(run, row.get("due_at")?))? {
+        if !has_checksum(row, of_due(run, row.get("due_at")?))? {
             found.in_row(number, NOT_AS_WRITTEN);
         }
         let status: String = row.get("status")?;

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::found::FoundProblems;
 use super::scan;
 use crate::stories;
-use crate::story_log::{self, StoryColumns};
+use crate::story_log;
 
 const LOG: &str = "number, key, written_at, story, hash from story_log not indexed";
 
@@ -40,7 +40,7 @@ fn rows(
     scan::rows(connection, "story_log", LOG, found, |row, number, found| {
         let (key, at): (String, i64) = (row.get("key")?, row.get("written_at")?);
         let (story, hash): ([u8; 32], [u8; 32]) = (row.get("story")?, row.get("hash")?);
-        if story_log::link(&head, &key, at, &story) != hash {
+        if baton_store::story_link(&head, &key, at, &story) != hash {
             found.add(format!("link {number} of the story log does not fit the chain"));
         }
         head = hash;
@@ -55,7 +55,7 @@ fn rows(
     scan::rows(connection, "stories", &from, found, |row, _, found| {
         let key = stories::read(row)?.story.key;
         match newest.remove(key.as_str()) {
-            Some(digest) if digest == StoryColumns::of_row(row)?.digest() => {}
+            Some(digest) if digest == story_log::columns_of_row(row)?.digest() => {}
             Some(_) => found.add(format!("the story `{key}` is not as it was written last")),
             None => found.add(format!("the story `{key}` was not written by Baton")),
         }

@@ -2,6 +2,7 @@
 //! compares which timers exist with the runs.
 
 use baton_store::TimerKind;
+use baton_store::checksum::of_timer;
 use rusqlite::Connection;
 
 use super::found::FoundProblems;
@@ -19,7 +20,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
         match timers::read(row) {
             Ok(timer) => {
                 let (fence, due_at) = (row.get("fence")?, row.get("due_at")?);
-                let expected = timers::checksum(timer.run, timer.no, fence, due_at);
+                let expected = of_timer(timer.run, timer.no, fence, due_at);
                 let is_lease = matches!(timer.what, TimerKind::Lease { .. });
                 let has_seconds = row.get::<_, Option<i64>>("seconds")?.is_some();
                 if row.get::<_, Option<i64>>("checksum")? != Some(expected)

@@ -139,9 +139,10 @@ impl MemoryTables {
         at: Timestamp,
         events: Vec<EventRecord>,
     ) {
+        let first = self.next_position();
         for (index, event) in events.into_iter().enumerate() {
             self.events.push(StoredEvent {
-                position: Position(self.last_position().0 + 1),
+                position: Position(first.0 + index as u64),
                 run,
                 version: Version(expected.0 + index as u64 + 1),
                 at,

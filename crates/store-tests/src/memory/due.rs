@@ -11,8 +11,10 @@ impl MemoryTables {
     pub(super) fn put_off(&mut self, lease: &LeaseRenewal) -> bool {
         let Some(number) = self.run_numbers.get(&lease.run) else { return false };
         let Some(timer) = self.timers.get_mut(&(*number, lease.no)) else { return false };
+        // Of two nodes that extend a lease, the one that writes last may have heard of it first.
+        let due = if self.is_shared { timer.due.max(lease.due) } else { lease.due };
         match timer.what {
-            TimerKind::Lease { fence, .. } if fence == lease.fence => timer.due = lease.due,
+            TimerKind::Lease { fence, .. } if fence == lease.fence => timer.due = due,
             TimerKind::Lease { .. } | TimerKind::Wake => return false,
         }
         true

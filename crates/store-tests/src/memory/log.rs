@@ -13,9 +13,18 @@ use baton_wire::event::decode;
 
 use super::{MemoryTables, at};
 
+/// Where several processes append, positions grow and are not dense.
+const POSITIONS_OF_AN_APPEND: u64 = 4096;
+
 impl MemoryTables {
     pub(super) fn last_position(&self) -> Position {
         self.events.last().map_or(Position::START, |it| it.position)
+    }
+
+    /// The position of the next append's first event.
+    pub(super) fn next_position(&self) -> Position {
+        let apart = if self.is_shared { POSITIONS_OF_AN_APPEND } else { 1 };
+        Position((self.last_position().0 / apart + 1) * apart)
     }
 
     pub(super) fn links(&self, after: Position) -> Vec<LogLink> {

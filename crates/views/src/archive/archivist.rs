@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_store::Position;
 use tokio::sync::watch;
 
-use super::{Archive, ArchiveError, Archived, PROJECTOR, RUNS_OF_A_PASS};
+use super::{Archive, ArchiveError, Archived, RUNS_OF_A_PASS};
 use baton_engine::{BackgroundTask, EngineError};
 
 /// Minimum time between two passes.
@@ -70,7 +70,7 @@ async fn follow(archive: &Archive, mut stopped: watch::Receiver<bool>) {
 /// Publishes the health, and logs only changes of it. True where all is well.
 async fn report(archive: &Archive, caught_up: Result<(), ArchiveError>) -> bool {
     let read = match caught_up {
-        Ok(()) => archive.engine.cursor(PROJECTOR).await.map_err(ArchiveError::from),
+        Ok(()) => archive.written_to().await,
         Err(error) => Err(error),
     };
     let health = match &read {

@@ -13,8 +13,11 @@ use std::path::{Path, PathBuf};
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
 use baton_files::{Dir, FileError, FileKind, FileMode};
+use uuid::Uuid;
 
 use super::newer;
+
+const MOST_ID_BYTES: u64 = 100;
 
 /// The folder that confines all files.
 #[derive(Debug, Clone)]
@@ -50,6 +53,20 @@ impl Disk {
             folder.replace(name, text.as_bytes(), FileMode::Shared)
         };
         write().map_err(|error| self.failed(error))
+    }
+
+    /// The id in a file of a folder; `fresh` is written where there is none.
+    pub(super) fn id(&self, folder: &Path, name: &str, fresh: Uuid) -> Result<Uuid, DiskError> {
+        let read = || {
+            let folder = self.folder(folder)?;
+            let id = folder.read_text(name, MOST_ID_BYTES).ok();
+            if let Some(id) = id.and_then(|it| Uuid::try_parse(it.trim()).ok()) {
+                return Ok(id);
+            }
+            folder.replace(name, format!("{fresh}\n").as_bytes(), FileMode::Shared)?;
+            Ok(fresh)
+        };
+        read().map_err(|error| self.failed(error))
     }
 
     /// Removes a file or a folder, if it exists. Of a link, the link is removed and not its target.

@@ -30,7 +30,7 @@ pub(super) fn log(history: &History, most: usize) -> String {
     let mut seen = std::collections::BTreeSet::new();
     for it in &history.log {
         let begin = text.len();
-        let named = it.event.texts().iter().map(|(id, _)| id);
+        let named = it.event.texts().without_file().iter().map(|(id, _)| id);
         let new = named.filter(|id| seen.insert(*id));
         for content in new.filter_map(|id| history.content(id)) {
             text += &RunLogLine::Text(TextLine::of(content)).encode();

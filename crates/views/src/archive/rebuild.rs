@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::disk::{Disk, DiskError, Sort};
 use super::rendered::{RenderedSession, is_own};
 use super::{
-    ARCHIVED_PROJECT, Archive, ArchiveError, ArchivePlaces, Archived, CURRENT, PAGE, PROJECTOR,
-    RUNS, fresh, keep_newer, write_session, write_state,
+    ARCHIVED_PROJECT, Archive, ArchiveError, ArchivePlaces, Archived, CURRENT, PAGE, RUNS, fresh,
+    keep_newer, write_session, write_state,
 };
 
 impl Archive {
@@ -21,8 +21,8 @@ impl Archive {
     pub async fn rebuild(&self) -> Result<Archived, ArchiveError> {
         let _at_work = self.at_work.lock().await;
         // If the rebuild is interrupted, the next pass has to start from the beginning.
-        let from = self.engine.cursor(PROJECTOR).await?;
-        self.engine.advance_cursor(PROJECTOR, from, Position::START).await?;
+        let from = self.written_to().await?;
+        self.move_cursor(from, Position::START).await?;
         let news = self.news(Position::START, usize::MAX).await?;
         let mut archived = Archived::default();
         let mut known = StoredRuns::default();
@@ -62,7 +62,7 @@ impl Archive {
             .await?;
         if let Some(news) = news {
             self.write_project().await?;
-            self.engine.advance_cursor(PROJECTOR, Position::START, news.upto).await?;
+            self.move_cursor(Position::START, news.upto).await?;
         }
         Ok(archived)
     }

@@ -64,7 +64,7 @@ pub(super) struct Scene<'a> {
 impl Scene<'_> {
     /// With the step that each agent had to do then.
     pub(super) fn item(&self, part: FoundPart) -> ConversationItem {
-        let item = self.told(part);
+        let item = self.plain_item(part);
         let step = |it: &Option<Agent>| it.as_ref().and_then(|it| self.step_of(&it.id, item.at));
         let agent_step = item.agent_step.clone().or_else(|| step(&item.agent));
         let to_step = item.to_step.clone().or_else(|| step(&item.to));
@@ -80,7 +80,7 @@ impl Scene<'_> {
         step_title(self.workflow, &row.to.place)
     }
 
-    fn told(&self, part: FoundPart) -> ConversationItem {
+    fn plain_item(&self, part: FoundPart) -> ConversationItem {
         let FoundPart { stored, event } = part;
         // The text of a decision is a document: what it says is shown.
         let is_document =
@@ -169,7 +169,7 @@ impl Scene<'_> {
                 ConversationItem { agent, ..item }
             }
             MessageEvent::Asked { ask, by, to, portrait, .. } => {
-                let to = self.cast.today(to);
+                let to = self.cast.by_portrait(to, *portrait);
                 let agent = self.cast.by_portrait(by, *portrait);
                 let line = format!("{} asks {}", agent.label(), to.label());
                 ConversationItem {
@@ -282,7 +282,7 @@ impl Scene<'_> {
     }
 }
 
-/// The words, and apart from them the lines in which a program's use of a tool is told: `[Read] a.rs`.
+/// The words, and apart from them the lines in which a program's use of a tool is reported: `[Read] a.rs`.
 fn folded(text: Option<&str>) -> (Option<String>, Vec<String>) {
     let Some(text) = text else { return (None, Vec::new()) };
     let (mut words, mut tools) = (Vec::new(), Vec::new());

@@ -6,6 +6,7 @@ use baton_core::collaboration::{DecisionItem, DecisionState, DecisionText};
 use baton_core::content::ContentId;
 use baton_core::event::{DecisionEvent, Event};
 use baton_core::gate::Answer;
+use baton_core::look_alike::outline;
 use baton_core::names::{AgentId, Principal};
 use baton_core::package::ReportedDecision;
 use baton_core::person::{Speaker, speaker};
@@ -18,7 +19,7 @@ use jiff::Timestamp;
 
 use super::Decided;
 use crate::Views;
-use crate::gate_record::GateRecord;
+use crate::gate_record::{GateRecord, GateVote};
 
 /// What a run has recorded of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub struct DecisionRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionStatus {
     Standing,
-    /// Somebody still has to decide.
+    /// It still has to be decided.
     Open,
     /// A person's answer has closed it.
     Answered,
@@ -155,15 +156,20 @@ impl FoundRecord {
                 recorded_by,
             };
         };
-        // The person decided, in their own words.
-        let words = answer.comment.and_then(|it| comments.get(it)).map(str::to_owned);
+        // People decided, in their own words.
+        let voices = gates.voices_on(answer.handoff, record.no);
+        let words = match voices.is_empty() {
+            true => answer.comment.and_then(|it| comments.get(it)).map(str::to_owned),
+            false => in_their_words(&voices, comments),
+        };
         let decision = ReportedDecision { rationale: words.or(self.said.rationale), ..self.said };
+        let (by, at) = voices.first().map_or((&answer.by, answer.at), |it| (&it.by, it.at));
         Decided {
             decision,
             by: AgentId::human(),
-            person: Some(answer.by.clone()),
+            person: Some(by.clone()),
             answer: Some(answer.answer.clone()),
-            at: answer.at,
+            at,
             row,
             portrait: None,
             record: Some(record),
@@ -194,6 +200,22 @@ impl FoundRecord {
         let reason = self.lock_reason.and_then(|it| texts.get(it).whole());
         self.record.lock_reason = reason.map(str::to_owned);
     }
+}
+
+/// The words of one person as they are; those of several with their names, and that they differ.
+fn in_their_words(voices: &[&GateVote], comments: &WholeTexts) -> Option<String> {
+    let said: Vec<(&Principal, &str)> =
+        voices.iter().filter_map(|it| Some((&it.by, comments.get(it.comment?)?))).collect();
+    let plain = |it: &str| it.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let (_, first) = *said.first()?;
+    if said.len() == 1 {
+        return Some(first.to_owned());
+    }
+    let is_one = said.iter().all(|(_, words)| plain(words) == plain(first));
+    let lines = said.iter().map(|(by, words)| format!("{by}: {words}"));
+    let note = "The approvers wrote different things:".to_owned();
+    let lines: Vec<String> = (!is_one).then_some(note).into_iter().chain(lines).collect();
+    Some(lines.join("\n"))
 }
 
 /// What is shown of a decision whose text is not there any more.
@@ -291,7 +313,7 @@ pub(super) fn find_conflicts(decided: &mut [Decided]) {
         let subject = record.subject.as_ref().or(it.decision.id.as_ref());
         if let (DecisionStatus::Standing, Some(subject)) = (record.status, subject) {
             let said = normal(&it.decision.decision);
-            by_subject.entry(normal(subject)).or_default().push((index, said));
+            by_subject.entry(outline(&normal(subject))).or_default().push((index, said));
         }
     }
     for standing in by_subject.values() {

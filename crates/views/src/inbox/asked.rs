@@ -9,8 +9,8 @@ use baton_core::event::{Event, EvidenceEvent};
 use baton_core::evidence::{CheckRun, Evidence, Verdict};
 use baton_core::gate::{Gate, GateCause, GateKind};
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, CheckName};
-use baton_core::run::RunId;
+use baton_core::names::{AgentId, CheckName, Principal};
+use baton_core::run::{HandoffNo, RunId};
 use baton_engine::{EngineError, Texts, stored};
 use baton_store::{EventFilter, HandoffRow, Position};
 use baton_wire::event;
@@ -18,7 +18,7 @@ use baton_wire::event;
 use super::sender_words::{SenderWords, SentBy, packages_of};
 use super::{WaitingRun, Waits, gate_of};
 use crate::Views;
-use crate::evidence::EvidenceDetail;
+use crate::evidence::{EvidenceDetail, unverified_claims};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GateQuestion {
@@ -39,6 +39,8 @@ pub struct GateQuestion {
     /// The checks that an automatic gate requires.
     pub checks: Vec<CheckName>,
     pub evidence: Vec<ObservedEvidence>,
+    /// Where the package claims that something passed, and no check of Baton's has confirmed it.
+    pub unverified: Vec<String>,
     /// The hash of the gate's package.
     pub content_hash: Option<Hash>,
     /// What the packages in question say, each under its sender's name.
@@ -52,6 +54,10 @@ pub struct ObservedEvidence {
     pub detail: Option<String>,
     /// How Baton's runner ran it, where it did.
     pub ran: Option<CheckRun>,
+    /// Who posted it, where no runner of Baton's ran it.
+    pub by: Option<Principal>,
+    /// It was posted, but only a runner decides the check: the project has a command for it.
+    pub is_claim: bool,
 }
 
 impl GateQuestion {
@@ -76,7 +82,7 @@ impl Views<'_> {
         let run = waiting.run;
         match why {
             Waits::Gate { handoff, .. } => match gate_of(run, *handoff) {
-                Some(gate) => self.asked_at_gate(waiting, gate, trail).await,
+                Some(gate) => self.asked_at_gate(waiting, *handoff, gate, trail).await,
                 None => Ok(GateQuestion::default()),
             },
             Waits::Question { handoff, .. } => {
@@ -114,6 +120,7 @@ impl Views<'_> {
     async fn asked_at_gate(
         &self,
         waiting: WaitingRun<'_>,
+        handoff: HandoffNo,
         gate: &Gate,
         trail: &[HandoffRow],
     ) -> Result<GateQuestion, EngineError> {
@@ -122,18 +129,22 @@ impl Views<'_> {
         let sent = packages_of(gate);
         let blockers = run.blockers.iter().map(|it| it.about);
         let ids = blockers.clone().chain(gate.reason).chain(sent.iter().map(|it| it.package));
-        let texts = self.texts(run.id, ids.chain(details.iter().filter_map(|it| it.0))).await?;
+        let texts = self.texts(run.id, ids.chain(details.iter().filter_map(|it| it.text))).await?;
         let declared = gate.edge_in(waiting.workflow).and_then(|it| it.gate.as_ref());
         let named = std::iter::once(("words", gate.reason));
         let named = named.chain(sent.iter().map(|it| ("package", Some(it.package))));
         let named = named.chain(blockers.clone().map(|it| ("blockers", Some(it))));
-        let named: Vec<_> = named.chain(details.iter().map(|it| ("evidence", it.0))).collect();
+        let named: Vec<_> = named.chain(details.iter().map(|it| ("evidence", it.text))).collect();
         let words = text_of(&texts, gate.reason);
         let evidence = gate.evidence.iter().zip(&details).map(|(evidence, detail)| {
-            let (detail, ran) = detail;
-            let detail = text_of(&texts, *detail);
-            ObservedEvidence { evidence: evidence.clone(), detail, ran: ran.clone() }
+            self.observed_with(evidence, detail, text_of(&texts, detail.text))
         });
+        let evidence: Vec<ObservedEvidence> = evidence.collect();
+        let mut seen = evidence.clone();
+        if let Some(row) = trail.iter().find(|it| it.no == handoff) {
+            seen.extend(self.checked_evidence(row).await?);
+        }
+        let document = gate.package.and_then(|it| texts.content(it)).and_then(stored::document);
         Ok(GateQuestion {
             name: declared.map(|it| it.name.clone()),
             words_by: words.as_deref().and_then(|it| speaker(gate, it)),
@@ -143,7 +154,8 @@ impl Views<'_> {
             damaged: damaged(&texts, &named),
             blockers: blockers.filter_map(|it| text_of(&texts, Some(it))).collect(),
             checks: declared.map(|it| it.checks.clone()).unwrap_or_default(),
-            evidence: evidence.collect(),
+            unverified: document.map(|it| unverified_claims(&it, &seen)).unwrap_or_default(),
+            evidence,
             content_hash: gate.package.and_then(|it| package_hash(&texts, it)),
             sender: said(&texts, &sent, trail),
         })
@@ -156,11 +168,9 @@ impl Views<'_> {
         evidence: &[Evidence],
     ) -> Result<Vec<ObservedEvidence>, EngineError> {
         let details = self.evidence_details(run, evidence).await?;
-        let texts = self.texts(run, details.iter().filter_map(|it| it.0)).await?;
-        let observed = |(evidence, (detail, ran)): (&Evidence, &EvidenceDetail)| ObservedEvidence {
-            evidence: evidence.clone(),
-            detail: text_of(&texts, *detail),
-            ran: ran.clone(),
+        let texts = self.texts(run, details.iter().filter_map(|it| it.text)).await?;
+        let observed = |(evidence, detail): (&Evidence, &EvidenceDetail)| {
+            self.observed_with(evidence, detail, text_of(&texts, detail.text))
         };
         Ok(evidence.iter().zip(&details).map(observed).collect())
     }
@@ -188,7 +198,8 @@ impl Views<'_> {
                 ..
             })) = event::decode(&stored.body)
             {
-                newest.insert(check, (verdict, (detail, ran)));
+                let detail = EvidenceDetail { text: detail, ran, by: Some(stored.by) };
+                newest.insert(check, (verdict, detail));
             }
         }
         let detail = |it: &Evidence| {

@@ -69,7 +69,7 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
             sent(review, asker).into_iter().chain(work).collect()
         }
         // Nothing has come back: the package is still that of the agent that offered the work.
-        GateCause::NoProgress if gate.asker == gate.worker => {
+        GateCause::NoProgress if gate.asker == gate.worker && gate.package == gate.given => {
             let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
             sent(gate.package, by).into_iter().collect()
         }

@@ -51,7 +51,7 @@ impl InboxItem {
                 gate.map_or_else(|| cause.sentence().to_owned(), Gate::sentence)
             }
             Waits::Question { about, of, .. } if of.is_human() => {
-                format!("You are asked about {about}")
+                format!("You are asked a question about {about}")
             }
             Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
             Waits::Loose { at } => {
@@ -104,7 +104,8 @@ impl InboxItem {
     pub fn then(choice: &InboxChoice) -> String {
         match &choice.then {
             Then::Offered { handoff, to, place } => {
-                let who = if choice.name == "hand_to" { "AGENT" } else { to.as_str() };
+                let who =
+                    if choice.name == "hand_to" { "the agent that you name" } else { to.as_str() };
                 match place {
                     Place::Step(step) => format!("{handoff} goes to {who}, for the step {step}"),
                     Place::Orchestrator => "the run is complete".to_owned(),

@@ -36,6 +36,7 @@ pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
     context! {
         profile => asked.name(),
         rules => rules::demanded(&examples, asked, &brief.project.lint),
+        are_answers_required => examples.iter().any(|it| it.member(asks::REVIEW_ANSWERS).is_some()),
         accept => is_pending.then(|| on_handoff(brief, "accept", Vec::new())),
         answer => (),
         edges,

@@ -60,7 +60,10 @@ pub(super) fn with_review_answers(mut example: Node) -> Node {
         ("point", Node::text("<text: one point of the review>")),
         ("answer", Node::text("<text: what you changed and where, or why nothing>")),
     ]);
-    if let Node::Map(members) = &mut example {
+    let is_there = example.member(REVIEW_ANSWERS).is_some();
+    if let Node::Map(members) = &mut example
+        && !is_there
+    {
         members.push((REVIEW_ANSWERS.to_owned(), Node::List(vec![point])));
     }
     example

@@ -129,6 +129,8 @@ pub(super) struct WaitingWork {
 pub(super) struct Parcel {
     /// The number of the handoff that carries it.
     pub(super) number: u64,
+    /// Who wrote it, whichever agent or person carries it now.
+    pub(super) by: AgentId,
     pub(super) format: Format,
     pub(super) hash: Option<Hash>,
     pub(super) text: UntrustedText,

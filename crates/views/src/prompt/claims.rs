@@ -89,14 +89,16 @@ pub(super) fn files(parcel: &Parcel) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use baton_core::names::CheckName;
+    use baton_core::names::{AgentId, CheckName};
     use baton_wire::json;
 
     use super::*;
 
     fn parcel(text: &str) -> Parcel {
         let document = json::parse(text).ok();
-        Parcel { number: 1, format: Format::Json, hash: None, text: text.into(), document }
+        let by = AgentId::parse("analyst").unwrap();
+        let format = Format::Json;
+        Parcel { number: 1, by, format, hash: None, text: text.into(), document }
     }
 
     fn evidence(check: &str, verdict: Verdict) -> Evidence {

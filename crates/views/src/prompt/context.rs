@@ -47,7 +47,10 @@ pub(super) fn values(
         agent => brief.handoff.to.agent.as_str(),
         identity => identity.text.trim_end(),
         n_commands_replaced => identity.n_replaced,
-        project => surroundings::values(&brief.repository, &brief.branch, &brief.project),
+        project => context! {
+            is_other_in_package => names_another_branch(brief),
+            ..surroundings::values(&brief.repository, &brief.branch, &brief.project)
+        },
         is_rework => brief.is_rework,
         run => brief.run,
         workflow => brief.workflow.name.to_string(),
@@ -64,6 +67,14 @@ pub(super) fn values(
             ..context! { ..shared::values(brief), ..actions::values(brief, options.face) },
         },
     }
+}
+
+/// The story's package is written before anybody makes the branch, and a runner may have to name it
+/// otherwise.
+fn names_another_branch(brief: &Brief) -> bool {
+    let document = brief.package.as_ref().and_then(Parcel::root);
+    let named = document.and_then(|it| it.member("branch")).and_then(Node::scalar_text);
+    named.is_some_and(|it| it.trim() != brief.branch)
 }
 
 fn handoff(brief: &Brief) -> Value {
@@ -122,15 +133,14 @@ fn texts(brief: &Brief) -> Value {
     let document = news.and_then(|it| it.document.as_ref());
     let expected = package.and_then(Parcel::root).and_then(|it| it.member("expectations"));
     let expected = expected.filter(|it| !it.is_blank());
-    let author = brief.handoff.detour.as_ref().map_or(&brief.handoff.from.agent, |it| &it.blocked);
-    let sender = news.map(|_| author.as_str());
+    let author = news.map(|it| it.by.as_str());
     context! {
         story => brief.wanted.as_ref().map(story),
         expectations => expected.map(|it| UntrustedText::from(json::print_pretty(it))),
         sender_context => document.and_then(sender_context).map(UntrustedText::from),
         phase => document.map(|it| phase(brief, it)),
         modified => lines(document.map(modified).unwrap_or_default(), MOST_FILES),
-        package => package.map(|it| context! { by => sender, ..parcel(it) }),
+        package => package.map(|it| context! { by => author, ..parcel(it) }),
         given => brief.given.as_ref().map(parcel),
         own_last => brief.own_last.as_ref().map(parcel),
         sender_input => brief.sender_input.as_ref().map(parcel),

@@ -80,7 +80,7 @@ impl Views<'_> {
         Ok(known.into_brief())
     }
 
-    /// The branch that a package of the run named last: whoever makes the workspace names it there.
+    /// The branch that a package of the run named last: the agent that makes the workspace names it there.
     async fn named_branch(&self, rows: &[HandoffRow]) -> Result<Option<String>, EngineError> {
         let Some(run) = rows.first().map(|it| it.run) else { return Ok(None) };
         let packages: Vec<ContentId> = rows.iter().filter_map(|it| it.package).collect();

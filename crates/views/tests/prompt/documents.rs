@@ -171,6 +171,34 @@ async fn an_answered_clarification_comes_back_with_its_questions() {
 }
 
 #[tokio::test]
+async fn partial_work_comes_back_to_the_agent_with_the_answer() {
+    let world = World::started("feature-phases", Prompts::BuiltIn).await;
+    world.accepts(1).await;
+    let asked = r#"{"agent":"frontend-lead","status":"needs_clarification","output_type":"x","summary":"1 question","partial_work":"2 of 3 widgets are in d.ts","questions":[{"category":"requirement","question":"Auto-refresh or manual?","options":["auto","manual"],"impact":"poll"}],"handoff":{"context":"c"}}"#;
+    world.completes(1, Outcome::NeedsClarification, asked).await;
+    world.says(2, Answer::Continue, "manual").await;
+    let prompt = world.prompt(3, AgentInterface::Cli).await;
+    assert!(prompt.contains("YOUR OWN LAST PACKAGE (handoff 2):"), "{prompt}");
+    assert!(prompt.contains("2 of 3 widgets are in d.ts"), "{prompt}");
+}
+
+/// The orchestrator handed over the story; a person or a resolver that gives it back did not write it.
+#[tokio::test]
+async fn a_package_is_attributed_to_the_agent_that_wrote_it_whichever_way_it_comes_back() {
+    let world = at_developer().await;
+    world.accepts(2).await;
+    let blocked = r#"{"status":"blocked","phase":"implementation","summary":"The token may leak","blocked_reason":"security_concern","attempted":["Read src/a.ts"],"handoff":{"context":"The token is in src/a.ts"}}"#;
+    world.completes(2, Outcome::Blocked, blocked).await;
+    let resolver = world.prompt(3, AgentInterface::Cli).await;
+    assert!(resolver.contains("package in json, from `frontend-developer`"), "{resolver}");
+    world.accepts(3).await;
+    world.completes(3, Outcome::Success, r#"{"resolution":"Keep it in the cookie"}"#).await;
+    let back = world.prompt(4, AgentInterface::Cli).await;
+    assert!(back.contains("package in json, from `frontend-lead`"), "{back}");
+    assert!(!back.contains("package in json, from `frontend-security`"), "{back}");
+}
+
+#[tokio::test]
 async fn the_branch_that_an_agent_names_is_the_branch_of_those_after_it() {
     let world = at_developer().await;
     let built = |branch: &str| {

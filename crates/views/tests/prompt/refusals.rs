@@ -22,7 +22,11 @@ async fn what_is_over_or_asks_a_person_has_no_prompt() {
     world.completes(1, Outcome::Success, r#"{"summary":"s"}"#).await;
     let over = world.tells(1, &options(AgentInterface::Curl)).await.unwrap_err();
     assert_eq!(over.class(), ErrorClass::Conflict);
-    check(over, "finished", "handoff 1 (HO-001) is finished, and a finished handoff never changes");
+    check(
+        over,
+        "finished",
+        "handoff 1 (HO-001) is finished, and a finished handoff never changes; `baton handoff list` shows those that are open",
+    );
     let gate = world.tells(2, &options(AgentInterface::Curl)).await.unwrap_err();
     check(
         gate,

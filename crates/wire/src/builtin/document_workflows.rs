@@ -187,6 +187,30 @@ fn every_printed_phase_document_passes_its_edge_of_feature_phases_in_lenient() {
 }
 
 #[test]
+fn a_phase_that_failed_its_tests_or_its_build_is_not_complete() {
+    let workflow = workflow("feature-phases");
+    let refused = |text: String| {
+        let document = formats::decode(Format::Json, &text).unwrap();
+        let report = of_success(&workflow, "testing").check(&document);
+        let paths = report.must.iter().map(|it| format!("{} {}", it.path, it.rule));
+        paths.collect::<Vec<_>>()
+    };
+    let (_, printed) = PHASES[2];
+    for (field, value) in [("tests_passed", "false"), ("build_success", "\"false\"")] {
+        let text = printed.replace(&format!("\"{field}\": true"), &format!("\"{field}\": {value}"));
+        let expected = format!("verification.{field} contradiction");
+        assert_eq!(refused(text.clone()), [expected]);
+        // A person looks at it, or it goes back.
+        for status in ["needs_review", "failed"] {
+            let other =
+                text.replace("\"complete\",\n  \"phase", &format!("\"{status}\",\n  \"phase"));
+            assert_ne!(other, text);
+            assert_eq!(refused(other), [""; 0], "{status}");
+        }
+    }
+}
+
+#[test]
 fn every_json_example_in_a_prompt_passes_its_edge_in_strict() {
     for name in ["feature-phases", "bmad-delivery"] {
         let workflow = workflow(name);

@@ -18,6 +18,9 @@ use crate::shown::shown;
 /// The maximum nesting depth.
 pub const MOST_DEPTH: usize = 64;
 
+/// The rule that a text breaks that is no YAML at all.
+pub(crate) const SYNTAX: &str = "yaml_syntax";
+
 /// Reads one document of at most `most_bytes`. An empty text is a null document.
 pub fn parse(text: &str, most_bytes: usize) -> Result<Located, Vec<FileProblem>> {
     Problems::collect(|it| read(text, most_bytes, it))
@@ -55,7 +58,7 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
                     let message = "directives are not read; leave the line with `%` out";
                     builder.problems.add(at, "", "directive", message);
                 } else {
-                    builder.problems.add(at, "", "yaml_syntax", sentence(&info));
+                    builder.problems.add(at, "", SYNTAX, sentence(&info));
                 }
                 return None;
             }

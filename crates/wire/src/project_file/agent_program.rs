@@ -1,6 +1,7 @@
 //! `kind = "claude"`, `"codex"` or `"gemini"`: coding agents that Baton knows how to start and to read; and
 //! `kind = "acp"`: any agent that speaks the Agent Client Protocol.
 
+use baton_core::agent::AgentInterface;
 use jiff::SignedDuration;
 
 use super::runner::command;
@@ -108,6 +109,35 @@ pub(super) fn settings(
     Some(AgentProgramSettings { program, run, model, permissions })
 }
 
+/// The commands with which a prompt says to hand on need what the program's permissions may forbid: then each
+/// attempt would end without a handoff.
+pub(super) fn check_interface(
+    settings: &AgentProgramSettings,
+    interface: AgentInterface,
+    fields: &Fields<'_>,
+    problems: &mut Problems,
+) {
+    let (why, can) = match (settings.program, settings.permissions) {
+        (_, AgentPermissions::All) | (AgentProgram::Codex, AgentPermissions::Edit) => return,
+        // Also with `--allowedTools`: it takes no command that has JSON or a variable in it.
+        (AgentProgram::Claude, _) => ("refuses these commands", "`permissions = \"all\"`"),
+        (AgentProgram::Gemini, _) => ("has no tool for commands", "`permissions = \"all\"`"),
+        (AgentProgram::Codex, _) => ("has no network", "`permissions = \"edit\"` or `\"all\"`"),
+    };
+    match interface {
+        AgentInterface::Block => {}
+        AgentInterface::Curl | AgentInterface::Cli => {
+            let Some(field) = fields.get("interface") else { return };
+            let (program, permissions) = (settings.program.name(), settings.permissions.name());
+            let message = format!(
+                "`{program}` {why} with `permissions = \"{permissions}\"`: leave `interface` out, and it hands on by a \
+                 block that it prints, or write {can}"
+            );
+            field.problem("not_both", message, problems);
+        }
+    }
+}
+
 /// Reads what `[executors.NAME]` says of an agent that speaks the Agent Client Protocol.
 pub(super) fn acp_settings(
     name: &str,
@@ -168,5 +198,31 @@ mod tests {
     fn a_program_without_a_way_to_ask_is_not_told_to() {
         let error = acp("[executors.c]\nkind = \"claude\"\npermissions = \"ask\"\n").unwrap_err();
         assert!(error.contains("use the kind `acp`"), "{error}");
+    }
+
+    #[track_caller]
+    fn check_interface_of(executor: &str, expected: Option<&str>) {
+        let text = format!("[executors.c]\n{executor}\n");
+        let error = parse(&text).err().map(|it| it[0].to_string());
+        match (&error, expected) {
+            (Some(error), Some(words)) => assert!(error.contains(words), "{error}"),
+            (None, None) => {}
+            _ => panic!("{executor}: {error:?}"),
+        }
+    }
+
+    #[test]
+    fn an_interface_that_the_programs_permissions_forbid_is_refused_with_what_to_write() {
+        let usual = "line 3, column 13: executors.c.interface: `claude` refuses these commands with `permissions = \
+                     \"edit\"`: leave `interface` out";
+        check_interface_of("kind = \"claude\"\ninterface = \"curl\"", Some(usual));
+        let own = "kind = \"claude\"\nrun = [\"claude\", \"--allowedTools\", \"Bash(curl:*)\"]\ninterface = \"cli\"";
+        check_interface_of(own, Some("write `permissions = \"all\"`"));
+        check_interface_of("kind = \"claude\"\ninterface = \"cli\"\npermissions = \"all\"", None);
+        check_interface_of("kind = \"claude\"\ninterface = \"block\"", None);
+        check_interface_of("kind = \"gemini\"\ninterface = \"curl\"", Some("no tool for commands"));
+        check_interface_of("kind = \"codex\"\ninterface = \"curl\"", None);
+        let reads = "kind = \"codex\"\ninterface = \"cli\"\npermissions = \"read\"";
+        check_interface_of(reads, Some("write `permissions = \"edit\"` or `\"all\"`"));
     }
 }

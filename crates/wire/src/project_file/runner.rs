@@ -80,7 +80,7 @@ pub struct RunnerSettings {
     /// The first and the last port that a workspace may get; left out: any that is free.
     pub ports: Option<(u16, u16)>,
     pub lease: SignedDuration,
-    /// How long agents may go on once the runner is told to stop.
+    /// How long agents may go on once the runner has to stop.
     pub drain: SignedDuration,
     pub on_rate_limit: OnRateLimit,
     pub executors: Vec<ExecutorSettings>,
@@ -109,7 +109,7 @@ pub struct ExecutorSettings {
     pub kind: ExecutorKind,
     pub prompt: PromptDelivery,
     pub timeout: SignedDuration,
-    /// After this long without output the run is told; the agent goes on.
+    /// After this long without output a message on the run says so; the agent goes on.
     pub silence: SignedDuration,
     /// Names of variables of the runner's own environment that are passed on.
     pub env: Vec<String>,
@@ -320,6 +320,9 @@ fn executor(name: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<
     let prompt = fields.get("prompt").and_then(|it| it.choice(&deliveries, problems));
     let interfaces = AgentInterface::ALL.map(|it| (it.name(), it));
     let interface = fields.get("interface").and_then(|it| it.choice(&interfaces, problems));
+    if let (ExecutorKind::Program(settings), Some(interface)) = (&kind, interface) {
+        agent_program::check_interface(settings, interface, &fields, problems);
+    }
     let mut env = Vec::new();
     for it in fields.get("env").map(|it| it.list(problems)).unwrap_or_default() {
         let name = it.line(problems);

@@ -44,6 +44,32 @@ fn resolver_problems(workflow: &Workflow, known: &KnownAgents<'_>, problems: &mu
     }
 }
 
+/// What agents say that they produce on an outcome for which their step has no edge: such work would be
+/// tried again, or refused. Blocked work has a way of its own, and good work has to have an edge.
+pub fn outcomes_without_edge(workflow: &Workflow, known: &KnownAgents<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for step in &workflow.steps {
+        for (_, file) in step.agents.iter().filter_map(|it| known.find(it)) {
+            let produced = file.produces.iter().filter(|(on, contracts)| {
+                *on == Outcome::Failure
+                    && !contracts.is_empty()
+                    && step.edges_on(*on).next().is_none()
+            });
+            for (on, contracts) in produced {
+                notes.push(format!(
+                    "`steps.{}`: `{}` says that it produces `{}` on {on}, and the step has no edge on \
+                     {on}; add `{on}: {{ to: STEP }}` to its `on`",
+                    step.id,
+                    file.agent.id,
+                    contracts.join("`, `"),
+                    on = on.name()
+                ));
+            }
+        }
+    }
+    notes
+}
+
 fn step_problems(
     workflow: &Workflow,
     step: &Step,
@@ -109,7 +135,9 @@ fn names(list: &[String], contract: &str) -> bool {
 fn advice(origin: &str, file: &AgentFile, key: &str, list: &str) -> String {
     let (id, line) = (&file.agent.id, file.line_of(key));
     if origin == builtin::ORIGIN {
-        return format!("it comes with Baton: `baton agent new {id}` makes one of your own");
+        return format!(
+            "it comes with Baton: `baton agent new {id}` copies it, then add it to `{list}`"
+        );
     }
     format!("add it to `{list}` in {origin}, line {line}")
 }

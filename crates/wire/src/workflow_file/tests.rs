@@ -410,7 +410,7 @@ steps:
     on: { success: island }
 ",
         &expect![[r#"
-            line 3, column 1: steps: no step has `success: complete`, so no run could ever end [no_end]
+            line 4, column 3: steps.work: no run can end: all work goes round in work for ever; let it lead towards `complete` [no_end]
             line 6, column 5: steps.work.on: has no edge on success, so good work would have nowhere to go [no_success]
             line 8, column 3: steps.island: no edge leads here from the start; name it in `to` of an edge, or remove it [unreachable]"#]],
     );

@@ -39,7 +39,7 @@ fn facts() -> Facts {
         at: Some(step("implement", "implementation")),
         phases: vec![step("analyze", "architecture"), step("implement", "implementation")],
     };
-    Facts { files: files.into(), run: Some(run), parties: Parties::InDocument }
+    Facts { files: files.into(), run: Some(run), outcome: None, parties: Parties::InDocument }
 }
 
 /// What still refuses a document in strict.

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Runs the tests: each line of tests/*.test is COMMAND => OUTPUT.
-cd "$(dirname "$0")/.." || exit 2
+# Runs the tests of the folder where it is started: each line of tests/*.test is COMMAND => OUTPUT.
 total=0
 passed=0
 for file in tests/*.test; do

@@ -154,6 +154,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "baton handoff show 3/HO-002 --json",
         ],
     ),
+    ("handoff files", &["baton handoff files 7", "baton handoff files shop:12 --json"]),
+    (
+        "handoff file",
+        &[
+            "baton handoff file 7 changes.diff",
+            "baton handoff file 7 output.txt --output output.txt",
+        ],
+    ),
     (
         "handoff template",
         &[
@@ -260,6 +268,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("backup", &["baton backup shop.baton"]),
     ("restore", &["baton restore shop.baton", "baton restore shop.baton --replace"]),
     ("recover", &["baton recover --dry-run", "baton recover --from damaged/ --to saved/"]),
+    (
+        "migrate",
+        &[
+            "baton migrate --from .baton/data --to postgres://baton@db.example.org/shop",
+            "baton migrate --from postgres://baton@db.example.org/shop --to saved/",
+        ],
+    ),
+    ("push", &["baton push", "baton push --dry-run", "baton push --clear"]),
     ("archive rebuild", &["baton archive rebuild"]),
     ("serve", &["baton serve", "baton serve --listen 127.0.0.1:0"]),
     ("watch", &["baton watch", "baton watch shop:12 --all"]),

@@ -7,11 +7,13 @@ use std::io::{BufRead as _, BufReader};
 use baton_api::LoggedEvent;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
+use baton_core::plural::counted;
 use baton_core::run::RunId;
 use baton_engine::{CheckpointTrust, CheckpointWalk, SignedPrefix};
-use baton_wire::checkpoint::LogLink;
+use baton_wire::checkpoint::{LogLink, LogPrefix};
 use baton_wire::event;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::named_file;
@@ -26,12 +28,59 @@ pub(super) struct VerifiedExport {
     pub(super) n_checkpoints: u64,
     /// Events after the last checkpoint.
     pub(super) n_after: u64,
+    /// Earlier versions wrote none.
+    pub(super) has_header: bool,
     pub(super) problems: Vec<String>,
 }
 
 #[derive(Deserialize)]
 struct CheckpointLine {
     checkpoint: String,
+}
+
+/// The first line of an export: how much there is.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ExportHeader {
+    version: u32,
+    events: u64,
+    position: u64,
+    root: String,
+}
+
+impl ExportHeader {
+    pub(super) fn of(log: &LogPrefix) -> Self {
+        Self {
+            version: 1,
+            events: log.n_events,
+            position: log.position,
+            root: log.root.to_string(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct HeaderLine {
+    export: ExportHeader,
+}
+
+/// What stands in a line.
+enum ExportLine {
+    Header(ExportHeader),
+    Checkpoint,
+    Event(Box<(LoggedEvent, LogLink)>),
+    Unknown,
+}
+
+impl ExportLine {
+    fn read(line: &str) -> Self {
+        if let Ok(HeaderLine { export }) = serde_json::from_str(line) {
+            return Self::Header(export);
+        }
+        if serde_json::from_str::<CheckpointLine>(line).is_ok() {
+            return Self::Checkpoint;
+        }
+        read(line).map_or(Self::Unknown, |it| Self::Event(Box::new(it)))
+    }
 }
 
 /// The progress of one run.
@@ -41,7 +90,7 @@ struct RunChain {
     head: Option<Hash>,
 }
 
-/// Reads the file twice: the checkpoints stand at its end. What is held is a head for each run.
+/// Reads the file twice: earlier versions wrote the checkpoints at its end. What is held is a head for each run.
 pub(super) fn verify_export(
     path: &str,
     trust: &CheckpointTrust,
@@ -68,14 +117,18 @@ pub(super) fn verify_export(
     let mut walk = CheckpointWalk::new(signed);
     let mut chains: HashMap<RunId, RunChain> = HashMap::new();
     let mut last = 0;
+    let (mut log, mut header) = (LogPrefix::EMPTY, None);
     for_each_line(path, |number, line| {
-        if serde_json::from_str::<CheckpointLine>(line).is_ok() {
-            return;
-        }
-        let Some((logged, link)) = read(line) else {
-            verified.problem(format!("line {number} is no event and no checkpoint"));
-            return;
+        let (logged, link) = match ExportLine::read(line) {
+            ExportLine::Header(it) if number == 1 => return header = Some(it),
+            ExportLine::Checkpoint => return,
+            ExportLine::Event(it) => *it,
+            ExportLine::Header(_) | ExportLine::Unknown => {
+                verified.problem(format!("line {number} is no event and no checkpoint"));
+                return;
+            }
         };
+        log = log.with(&link);
         verified.n_events += 1;
         verified.n_after += u64::from(logged.position > covered);
         if logged.position <= last {
@@ -92,10 +145,32 @@ pub(super) fn verify_export(
     verified.n_runs = chains.len() as u64;
     let (_, problems) = walk.end();
     problems.into_iter().for_each(|it| verified.problem(it));
+    verified.has_header = header.is_some();
+    match header {
+        Some(header) => verified.compare(&header, &log),
+        None if log.n_events == 0 => {
+            verified.problem("the file has no event and no header: it is no export".to_owned());
+        }
+        None => {}
+    }
     Ok(verified)
 }
 
 impl VerifiedExport {
+    fn compare(&mut self, header: &ExportHeader, log: &LogPrefix) {
+        if *header == ExportHeader::of(log) {
+            return;
+        }
+        let events = counted(header.events, "event");
+        self.problem(match log.n_events < header.events {
+            true => format!(
+                "the header tells of {events}, and the file has {}: it was cut short",
+                log.n_events
+            ),
+            false => format!("the header tells of {events}, and not of those that are there"),
+        });
+    }
+
     fn problem(&mut self, what: String) {
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(what);
@@ -124,16 +199,26 @@ impl RunChain {
     }
 }
 
+/// An event with the members of an export and no others: nothing would cover them.
 fn read(line: &str) -> Option<(LoggedEvent, LogLink)> {
-    let logged: LoggedEvent = serde_json::from_str(line).ok()?;
-    let link = LogLink {
+    let members: serde_json::Map<String, Value> = serde_json::from_str(line).ok()?;
+    let logged: LoggedEvent = serde_json::from_value(Value::Object(members.clone())).ok()?;
+    let Value::Object(known) = serde_json::to_value(&logged).ok()? else { return None };
+    if members.keys().any(|it| !known.contains_key(it)) {
+        return None;
+    }
+    let link = link(&logged)?;
+    Some((logged, link))
+}
+
+pub(super) fn link(logged: &LoggedEvent) -> Option<LogLink> {
+    Some(LogLink {
         position: logged.position,
         run: RunId(logged.run_id),
         version: logged.version,
         name: logged.name.clone(),
         hash: Hash::parse(&logged.hash)?,
-    };
-    Some((logged, link))
+    })
 }
 
 fn for_each_line(path: &str, mut look: impl FnMut(usize, &str)) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ pub(super) async fn run(api: &Api, args: &AuditRedact) -> Result<(), Failure> {
         handoff: args.handoff.clone(),
         parts: args.part.clone(),
         texts: args.text.clone(),
+        files: args.file.clone(),
         reason: args.reason.clone(),
     };
     let ask = Ask::post(["runs", &args.run, "redactions"], &request).writing(&args.write);
@@ -47,7 +48,8 @@ pub(super) async fn run(api: &Api, args: &AuditRedact) -> Result<(), Failure> {
     }
     if result.is_recorded {
         show::note(
-            "backups, exports and copies of the archive that were made before still have them",
+            "backups, exports and copies of the archive that were made before still have them; so may what a \
+             runner keeps of its attempts: `prompt.md` and `output.txt` in `.baton/data/runner/attempts`",
         );
     }
     Ok(())

@@ -42,7 +42,8 @@ pub(crate) async fn run(cli: &Cli, args: &AuditVerify) -> Result<(), Failure> {
         return tell_export(&verified, &trust, cli.format());
     }
     let project = Project::of(cli)?;
-    if trust.key.is_none() {
+    // Every node of a database signs with a key of its own.
+    if trust.key.is_none() && project.database.is_none() {
         trust.key = public_key(&project.data_dir()?)?;
     }
     let verified = verify_project_with(&project, &trust).await?;
@@ -54,37 +55,65 @@ pub(crate) async fn run(cli: &Cli, args: &AuditVerify) -> Result<(), Failure> {
 }
 
 fn tell(verified: &Verified, trust: &CheckpointTrust, format: OutputFormat) {
-    let mut unverified = gaps(verified.n_checkpoints, trust);
+    let mut unverified = missing(verified);
+    unverified.extend(gaps(verified.n_checkpoints, trust));
     unverified.extend(NEVER_JUDGED.map(str::to_owned));
-    if verified.n_redacted_texts > 0 {
-        let texts = show::counted(verified.n_redacted_texts, "text");
-        unverified.insert(0, format!("{texts} redacted, as events say"));
-    }
-    if verified.n_lost_texts > 0 {
-        let texts = show::counted(verified.n_lost_texts, "text");
-        unverified.insert(0, format!("{texts} lost when the data was recovered"));
-    }
     match format {
         OutputFormat::Json => show::answer_json(&Node::map([
             ("runs", Node::count(verified.n_runs)),
             ("events", Node::count(verified.n_events)),
             ("checkpoints", Node::count(verified.n_checkpoints + trust.elsewhere.len() as u64)),
             ("lostTexts", Node::count(verified.n_lost_texts)),
+            ("lostNumbers", Node::count(verified.n_lost_numbers)),
             ("redactedTexts", Node::count(verified.n_redacted_texts)),
             ("problems", Node::List(Vec::new())),
             ("unverified", texts(unverified)),
         ])),
         OutputFormat::Table => {
-            show::answer(&format!(
-                "{}, {} and {} verified: every chain is whole, and is the one that was signed",
-                show::counted(verified.n_runs, "run"),
-                show::counted(verified.n_events, "event"),
-                show::counted(verified.n_checkpoints + trust.elsewhere.len() as u64, "checkpoint"),
-            ));
-            for line in gaps(verified.n_checkpoints, trust) {
-                show::note(&format!("{} {}", show::warn("not judged:"), show::visible(&line)));
-            }
+            let runs = show::counted(verified.n_runs, "run");
+            let events = show::counted(verified.n_events, "event");
+            let n_checkpoints = verified.n_checkpoints + trust.elsewhere.len() as u64;
+            show::answer(&match n_checkpoints {
+                0 => format!(
+                    "{runs} and {events} verified: every chain is whole; there is no checkpoint, so no signature was checked"
+                ),
+                n => format!(
+                    "{runs}, {events} and {} verified: every chain is whole, and is the one that was signed",
+                    show::counted(n, "checkpoint")
+                ),
+            });
+            tell_unverified(&unverified);
         }
+    }
+}
+
+/// What is not there, and what says why.
+fn missing(verified: &Verified) -> Vec<String> {
+    let mut missing = Vec::new();
+    if verified.n_lost_texts > 0 {
+        let texts = show::counted(verified.n_lost_texts, "text");
+        missing.push(format!(
+            "{texts} missing, recorded as lost in a recovery; a checkpoint that is kept elsewhere tells \
+             whether they were there"
+        ));
+    }
+    if verified.n_lost_numbers > 0 {
+        let numbers = show::counted(verified.n_lost_numbers, "number");
+        missing.push(format!(
+            "{numbers} of runs, handoffs or events without a row, recorded as lost in a recovery or a move; \
+             a checkpoint that is kept elsewhere tells whether they were there"
+        ));
+    }
+    if verified.n_redacted_texts > 0 {
+        let texts = show::counted(verified.n_redacted_texts, "text");
+        missing.push(format!("{texts} redacted, as events say"));
+    }
+    missing
+}
+
+fn tell_unverified(lines: &[String]) {
+    for line in lines {
+        show::note(&format!("{} {}", show::warn("not judged:"), show::visible(line)));
     }
 }
 
@@ -94,10 +123,7 @@ fn tell_export(
     format: OutputFormat,
 ) -> Result<(), Failure> {
     if !verified.problems.is_empty() {
-        let mut unsound = Verified { n_runs: verified.n_runs, ..Verified::default() };
-        unsound.n_events = verified.n_events;
-        unsound.extend(verified.problems.iter().cloned());
-        return Err(Failure::Unsound(Box::new(unsound)));
+        return Err(Failure::UnsoundExport { problems: verified.problems.clone() });
     }
     let mut unverified = gaps(verified.n_checkpoints, trust);
     if verified.n_after > 0 {
@@ -106,6 +132,13 @@ fn tell_export(
             "{events} after the last checkpoint: only hashes without a key protect them"
         ));
     }
+    unverified.push(
+        match verified.has_header {
+            true => "whether its end was cut and its header made anew: a header has no signature",
+            false => "whether its end was cut: an earlier version wrote it, without a header",
+        }
+        .to_owned(),
+    );
     unverified.push("texts and stories: an export has their hashes only".to_owned());
     match format {
         OutputFormat::Json => show::answer_json(&Node::map([
@@ -122,9 +155,7 @@ fn tell_export(
                 show::counted(verified.n_events, "event"),
                 show::counted(verified.n_checkpoints, "checkpoint"),
             ));
-            for line in unverified {
-                show::note(&format!("{} {}", show::warn("not judged:"), show::visible(&line)));
-            }
+            tell_unverified(&unverified);
         }
     }
     Ok(())

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use baton_api::InboxItemDocument;
 use baton_core::gate::AnswerKind;
+use baton_core::names::AgentId;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::consent::{commands, consent, needs_person};
+use super::consent::{commands, consent, is_permission, needs_person};
 use super::narrator::wrapped;
-use super::viewer::Viewer;
+use super::viewer::{Viewer, ViewerAnswer};
 use crate::failure::Failure;
 use crate::show;
 
@@ -20,7 +21,7 @@ use crate::show;
 enum AnswerPolicy {
     /// The demo: a question after ten seconds, and declared gates with `--yes`.
     Demo,
-    /// `baton do`: nobody; with `--yes` questions and declared gates.
+    /// `baton do`: no one; with `--yes` questions and declared gates.
     Person,
 }
 
@@ -64,8 +65,8 @@ pub(in crate::commands) struct Audience {
     /// Where else to answer.
     page: String,
     asked: Option<AskedViewer>,
-    /// Those that were shown already.
-    seen: Vec<Uuid>,
+    /// Those that were shown already, with the approvals that they had.
+    seen: Vec<(Uuid, Option<String>)>,
     /// An answer of `--yes` that was refused, with why. Answered elsewhere meanwhile, it is gone at the next look.
     refused: Option<(Uuid, String)>,
     /// The baton was found loose: at the next look a person has to move it.
@@ -90,6 +91,11 @@ impl Audience {
         Self::new(AnswerPolicy::Person, says_yes, page)
     }
 
+    /// A person at the terminal is asked, and may be typing.
+    pub(in crate::commands) fn is_asked(&self) -> bool {
+        self.asked.is_some() && self.lines.is_some()
+    }
+
     fn new(policy: AnswerPolicy, says_yes: bool, page: String) -> Self {
         let is_there = std::io::stdin().is_terminal() && !says_yes;
         let lines = is_there.then(typed_lines);
@@ -104,28 +110,19 @@ impl Audience {
         run: Uuid,
         scripted: &str,
     ) -> Result<(), Failure> {
-        let inbox = viewer.inbox(run).await?;
+        let inbox = without_own_questions(viewer.inbox(run).await?);
         let is_open =
             |asked: &AskedViewer| inbox.iter().any(|it| it.handoff_id == Some(asked.handoff));
         if self.asked.as_ref().is_some_and(|it| !is_open(it)) {
             self.asked = None;
         }
-        let (caller, causes) = (viewer.caller(), self.policy.approved_causes());
-        for item in &inbox {
-            if let Some(handoff) = item.handoff_id
-                && !self.seen.contains(&handoff)
-            {
-                self.seen.push(handoff);
-                let is_answered = self.says_yes && consent(item, causes, caller, scripted).is_ok();
-                self.show(item, handoff, (caller, is_answered));
-            }
-        }
+        self.show_open(&inbox, viewer.caller(), scripted);
         if self.says_yes {
             return self.say_yes(viewer, &inbox, scripted).await;
         }
         let typed = self.lines.as_mut().and_then(|it| it.try_recv().ok());
         let Some(asked) = &self.asked else { return Ok(()) };
-        let (answer, comment) = match typed {
+        let answer = match typed {
             Some(line) => match read_answer(asked, &line) {
                 Ok(answer) => answer,
                 Err(hint) => {
@@ -143,7 +140,7 @@ impl Audience {
             }
             None => return Ok(()),
         };
-        match viewer.answer(asked.handoff, answer, comment).await {
+        match viewer.answer(asked.handoff, answer).await {
             Ok(()) => self.asked = None,
             // Answered on the page meanwhile, or not an answer that it takes.
             Err(failure @ Failure::Refused { .. }) => {
@@ -152,6 +149,28 @@ impl Audience {
             Err(failure) => return Err(failure),
         }
         Ok(())
+    }
+
+    /// Shows what is new, and again what is open while the person is asked nothing: a gate comes back
+    /// after a question, and one that another took the place of.
+    fn show_open(&mut self, inbox: &[InboxItemDocument], caller: &str, scripted: &str) {
+        let causes = self.policy.approved_causes();
+        let now: Vec<(Uuid, Option<String>)> = inbox.iter().filter_map(state_of).collect();
+        self.seen.retain(|it| now.contains(it));
+        for item in inbox {
+            let Some(state) = state_of(item) else { continue };
+            if !self.seen.contains(&state) {
+                let is_answered = self.says_yes && consent(item, causes, caller, scripted).is_ok();
+                self.show(item, state.0, (caller, is_answered));
+                self.seen.push(state);
+            }
+        }
+        if self.asked.is_none()
+            && !self.says_yes
+            && let Some((item, handoff)) = inbox.iter().find_map(|it| Some((it, it.handoff_id?)))
+        {
+            self.show(item, handoff, (caller, false));
+        }
     }
 
     /// Answers what `--yes` answers, and ends at what it does not.
@@ -175,10 +194,11 @@ impl Audience {
             if let Some((_, why)) = self.refused.as_ref().filter(|(it, _)| *it == handoff) {
                 return Err(needs_person(item, caller, why, then));
             }
-            let (answer, comment) = consent(item, causes, caller, scripted)
+            let answer = consent(item, causes, caller, scripted)
                 .map_err(|why| needs_person(item, caller, &why, then))?;
-            let comment = comment.or_else(|| self.policy.remark().map(str::to_owned));
-            match viewer.answer(handoff, answer, comment).await {
+            let remark = || self.policy.remark().map(str::to_owned);
+            let answer = ViewerAnswer { comment: answer.comment.or_else(remark), ..answer };
+            match viewer.answer(handoff, answer).await {
                 Ok(()) => {}
                 Err(failure @ Failure::Refused { .. }) => {
                     self.refused = Some((handoff, failure.to_string()));
@@ -200,7 +220,7 @@ impl Audience {
         if is_advisory && self.lines.is_none() {
             return;
         }
-        let title = match (is_question, is_advisory) {
+        let title = match (is_question || is_permission(item), is_advisory) {
             (true, _) => "you are asked",
             (false, true) => "you may object",
             (false, false) => "you decide",
@@ -215,6 +235,13 @@ impl Audience {
         let words = item.words.iter().filter(|_| !is_question && !is_advisory);
         let said = item.sender.iter().flat_map(|it| &it.parts).filter(|it| it.name == "summary");
         let said = said.flat_map(|it| &it.texts).take(1);
+        for text in words.clone().filter(|_| is_permission(item)).flat_map(|it| it.lines()) {
+            // What a program would do has lines of its own.
+            for line in wrapped(&show::visible(text), WIDTH) {
+                show::answer(&format!("    {}", show::dim(&line)));
+            }
+        }
+        let words = words.filter(|_| !is_permission(item));
         for text in said.chain(words).chain(item.items.iter().filter(|_| !is_advisory)) {
             for line in wrapped(&show::one_line(text), WIDTH) {
                 show::answer(&format!("    {}", show::dim(&line)));
@@ -246,9 +273,10 @@ impl Audience {
         choices: &[(AnswerKind, bool)],
         is_question: bool,
     ) {
-        let shown = |(kind, needs_words): &(AnswerKind, bool)| match needs_words {
-            true => format!("{} TEXT", kind.name()),
-            false => kind.name().to_owned(),
+        let shown = |(kind, needs_words): &(AnswerKind, bool)| {
+            let agent = if *kind == AnswerKind::HandTo { " AGENT" } else { "" };
+            let text = if *needs_words { " TEXT" } else { "" };
+            format!("{}{agent}{text}", typed_word(*kind))
         };
         let typed = match is_question {
             true => "your answer".to_owned(),
@@ -292,7 +320,12 @@ fn typed_lines() -> mpsc::UnboundedReceiver<String> {
     receiver
 }
 
-/// The answers that can be typed: those that need no agent and no package.
+/// As it is typed, here and after `baton answer`.
+fn typed_word(kind: AnswerKind) -> String {
+    kind.name().replace('_', "-")
+}
+
+/// The answers that can be typed: those that need no package.
 fn choice(word: &str) -> Option<AnswerKind> {
     let typed = [
         AnswerKind::Approve,
@@ -301,42 +334,81 @@ fn choice(word: &str) -> Option<AnswerKind> {
         AnswerKind::Question,
         AnswerKind::Continue,
         AnswerKind::Accept,
+        AnswerKind::HandTo,
         AnswerKind::Abort,
     ];
     typed.into_iter().find(|it| it.name() == word)
 }
 
 /// What a typed line means; or what is wrong with it.
-fn read_answer(asked: &AskedViewer, line: &str) -> Result<(AnswerKind, Option<String>), String> {
+fn read_answer(asked: &AskedViewer, line: &str) -> Result<ViewerAnswer, String> {
     let line = line.trim();
     if asked.is_question {
         return match line.is_empty() {
             true => Err("type your answer, and Enter".to_owned()),
-            false => Ok((AnswerKind::Reply, Some(line.to_owned()))),
+            false => Ok(ViewerAnswer::new(AnswerKind::Reply).with_comment(line)),
         };
     }
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let names: Vec<&str> = asked.choices.iter().map(|(it, _)| it.name()).collect();
-    let is_meant =
-        |kind: AnswerKind| !word.is_empty() && kind.name().starts_with(&word.to_lowercase());
+    let names: Vec<String> = asked.choices.iter().map(|(it, _)| typed_word(*it)).collect();
+    let begun = word.to_lowercase().replace('_', "-");
+    let is_meant = |kind: AnswerKind| !word.is_empty() && typed_word(kind).starts_with(&begun);
     let Some((kind, needs_words)) = asked.choices.iter().find(|(it, _)| is_meant(*it)) else {
         return Err(format!("type one of: {}", names.join(", ")));
     };
+    let (to_agent, rest) = match kind {
+        AnswerKind::HandTo => {
+            let (agent, rest) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+            if agent.is_empty() {
+                return Err("say to which agent: hand-to AGENT".to_owned());
+            }
+            (Some(agent.to_owned()), rest)
+        }
+        AnswerKind::Approve
+        | AnswerKind::Reject
+        | AnswerKind::Reply
+        | AnswerKind::Question
+        | AnswerKind::Modify
+        | AnswerKind::Continue
+        | AnswerKind::Accept
+        | AnswerKind::Abort => (None, rest),
+    };
     let rest = rest.trim();
     if *needs_words && rest.is_empty() {
-        return Err(format!("say why: {} TEXT", kind.name()));
+        return Err(format!("say why: {} TEXT", typed_word(*kind)));
     }
-    Ok((*kind, (!rest.is_empty()).then(|| rest.to_owned())))
+    let comment = (!rest.is_empty()).then(|| rest.to_owned());
+    Ok(ViewerAnswer { kind: *kind, to_agent, comment })
 }
 
 /// What the demo itself says to a question.
-fn scripted_reply(scripted: &str) -> (AnswerKind, Option<String>) {
+fn scripted_reply(scripted: &str) -> ViewerAnswer {
     let words = if scripted.trim().is_empty() { "As you think best" } else { scripted.trim() };
-    (AnswerKind::Reply, Some(words.to_owned()))
+    ViewerAnswer::new(AnswerKind::Reply).with_comment(words)
 }
 
+/// A gate is shown again once another of its approvals is there.
+fn state_of(item: &InboxItemDocument) -> Option<(Uuid, Option<String>)> {
+    Some((item.handoff_id?, item.approvals.as_ref().map(|it| it.progress.clone())))
+}
+
+/// What a person asked of an agent is for that agent to answer; the gate that it is about waits for it.
+fn without_own_questions(mut inbox: Vec<InboxItemDocument>) -> Vec<InboxItemDocument> {
+    let is_own = |item: &InboxItemDocument| {
+        let row = item.trail.iter().find(|it| item.handoff.as_ref() == Some(&it.label));
+        item.cause == "question"
+            && row
+                .is_some_and(|it| it.from_agent == AgentId::HUMAN && it.to_agent != AgentId::HUMAN)
+    };
+    if inbox.iter().any(is_own) {
+        inbox.retain(|it| !is_own(it) && (it.cause == "question" || is_advisory(it)));
+    }
+    inbox
+}
+
+/// The work goes on, whether a person says something or not. A program that asks for permission waits.
 fn is_advisory(item: &InboxItemDocument) -> bool {
-    item.kind.is_some_and(|it| it.0.name() == "advisory")
+    item.kind.is_some_and(|it| it.0.name() == "advisory") && !is_permission(item)
 }
 
 #[cfg(test)]
@@ -344,14 +416,18 @@ mod tests {
     use super::*;
 
     fn asked(is_question: bool) -> AskedViewer {
-        let choices = vec![(AnswerKind::Approve, false), (AnswerKind::Reject, true)];
+        let choices = vec![
+            (AnswerKind::Approve, false),
+            (AnswerKind::Reject, true),
+            (AnswerKind::HandTo, false),
+        ];
         AskedViewer { handoff: Uuid::nil(), choices, is_question, since: Instant::now() }
     }
 
     #[track_caller]
     fn check_typed(line: &str, expected: Result<(AnswerKind, Option<&str>), &str>) {
         let read = read_answer(&asked(false), line);
-        let read = read.as_ref().map(|(kind, words)| (*kind, words.as_deref()));
+        let read = read.as_ref().map(|it| (it.kind, it.comment.as_deref()));
         assert_eq!(read.map_err(String::as_str), expected, "{line}");
     }
 
@@ -361,15 +437,30 @@ mod tests {
         check_typed(" a  looks good ", Ok((AnswerKind::Approve, Some("looks good"))));
         check_typed("reject too dear", Ok((AnswerKind::Reject, Some("too dear"))));
         check_typed("r", Err("say why: reject TEXT"));
-        check_typed("", Err("type one of: approve, reject"));
-        check_typed("yes", Err("type one of: approve, reject"));
+        check_typed("", Err("type one of: approve, reject, hand-to"));
+        check_typed("yes", Err("type one of: approve, reject, hand-to"));
+    }
+
+    #[test]
+    fn the_agent_that_work_is_handed_to_is_typed_after_the_answer() {
+        for line in ["hand-to implementer", "hand_to implementer", "h implementer "] {
+            let read = read_answer(&asked(false), line).unwrap();
+            let expected = ViewerAnswer {
+                to_agent: Some("implementer".to_owned()),
+                ..ViewerAnswer::new(AnswerKind::HandTo)
+            };
+            assert_eq!(read, expected, "{line}");
+        }
+        let read = read_answer(&asked(false), "hand-to implementer it knows why").unwrap();
+        assert_eq!(read.comment.as_deref(), Some("it knows why"));
+        check_typed("hand-to", Err("say to which agent: hand-to AGENT"));
     }
 
     #[test]
     fn a_question_takes_any_text() {
         let read = read_answer(&asked(true), " Ten off! ").unwrap();
-        assert_eq!(read, (AnswerKind::Reply, Some("Ten off!".to_owned())));
+        assert_eq!(read, ViewerAnswer::new(AnswerKind::Reply).with_comment("Ten off!"));
         assert!(read_answer(&asked(true), "  ").is_err());
-        assert_eq!(scripted_reply("Ten\n").1.as_deref(), Some("Ten"));
+        assert_eq!(scripted_reply("Ten\n").comment.as_deref(), Some("Ten"));
     }
 }

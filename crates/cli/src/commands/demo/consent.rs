@@ -2,8 +2,9 @@
 //! limit, a budget or a list of approvers asks is a person's to decide.
 
 use baton_api::InboxItemDocument;
-use baton_core::gate::AnswerKind;
+use baton_core::gate::{AnswerKind, GateCause};
 
+use super::viewer::ViewerAnswer;
 use crate::failure::Failure;
 use crate::show;
 
@@ -13,10 +14,10 @@ pub(super) fn consent(
     causes: &[&str],
     caller: &str,
     words: &str,
-) -> Result<(AnswerKind, Option<String>), String> {
+) -> Result<ViewerAnswer, String> {
     if item.cause == "question" {
         let words = if words.trim().is_empty() { "As you think best" } else { words.trim() };
-        return Ok((AnswerKind::Reply, Some(words.to_owned())));
+        return Ok(ViewerAnswer::new(AnswerKind::Reply).with_comment(words));
     }
     let is_approval = item.choices.iter().any(|it| it.choice == AnswerKind::Approve.name());
     if !causes.contains(&item.cause.as_str()) || !is_approval {
@@ -25,13 +26,15 @@ pub(super) fn consent(
     if let Some(failed) = item.evidence.iter().find(|it| it.verdict == "failed") {
         return Err(format!("the check `{}` failed", failed.check));
     }
-    let Some(approvals) = &item.approvals else { return Ok((AnswerKind::Approve, None)) };
+    let Some(approvals) = &item.approvals else {
+        return Ok(ViewerAnswer::new(AnswerKind::Approve));
+    };
     let n_left = (approvals.need as usize).saturating_sub(approvals.given.len());
     let may_approve = approvals.any_person || approvals.open.iter().any(|it| it == caller);
     let is_author = approvals.author.as_deref() == Some(caller);
     let has_approved = approvals.given.iter().any(|it| it.by == caller);
     if n_left == 1 && may_approve && !is_author && !has_approved && !approvals.out_of_reach {
-        return Ok((AnswerKind::Approve, None));
+        return Ok(ViewerAnswer::new(AnswerKind::Approve));
     }
     Err(approvals.progress.clone())
 }
@@ -44,6 +47,15 @@ pub(super) fn needs_person(
     then: &str,
 ) -> Failure {
     let label = item.handoff.as_deref().unwrap_or(&item.run.story);
+    if is_permission(item) {
+        // The question ends with the program that asks, and that ends with this command.
+        return Failure::Conflict(format!(
+            "{} needs a person's decision, which `--yes` does not take: {}; `baton do --continue` without `--yes` \
+             asks you again, and `permissions` of the executor in `.baton/baton.toml` decides without asking",
+            show::visible(label),
+            show::one_line(item.words.as_deref().unwrap_or(why)),
+        ));
+    }
     let commands = commands(item, caller);
     let how = match commands.is_empty() {
         true => "`baton inbox` shows it".to_owned(),
@@ -54,6 +66,11 @@ pub(super) fn needs_person(
         show::visible(label),
         show::visible(why)
     ))
+}
+
+/// An agent's program asks whether it may do something, and waits.
+pub(super) fn is_permission(item: &InboxItemDocument) -> bool {
+    item.cause == GateCause::Permission.name()
 }
 
 /// What to type for each answer, with the names of those who may give it where the caller may not.

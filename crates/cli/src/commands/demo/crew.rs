@@ -1,13 +1,15 @@
 //! The server and the runner of a demo: started, killed and stopped by it, and by it alone.
 
 use std::net::SocketAddr;
-use std::path::Path;
 
-use super::programs::{BatonProcess, DemoFolders};
+use super::programs::{BatonProcess, ChildPlace, DemoFolders};
 use crate::failure::Failure;
+use crate::project::{Project, ProjectDatabase};
 
 pub(super) struct Crew {
     pub(super) folders: DemoFolders,
+    /// Where the data goes, if not into the demo's own folder.
+    database: Option<ProjectDatabase>,
     /// Where the server listens: after its first start, always the same.
     listen: SocketAddr,
     server: Option<BatonProcess>,
@@ -15,12 +17,27 @@ pub(super) struct Crew {
 }
 
 impl Crew {
-    pub(super) fn new(folders: DemoFolders, listen: SocketAddr) -> Self {
-        Self { folders, listen, server: None, runner: None }
+    pub(super) fn new(
+        folders: DemoFolders,
+        database: Option<ProjectDatabase>,
+        listen: SocketAddr,
+    ) -> Self {
+        Self { folders, database, listen, server: None, runner: None }
     }
 
-    fn place(&self) -> (&Path, Option<&Path>) {
-        (&self.folders.project, Some(&self.folders.state))
+    fn place(&self) -> ChildPlace<'_> {
+        ChildPlace {
+            project: &self.folders.project,
+            state: Some(&self.folders.state),
+            database: self.database.as_ref().map(|it| &it.url),
+        }
+    }
+
+    /// The demo's project, with its data where the demo has it.
+    pub(super) fn project(&self) -> Result<Project, Failure> {
+        let mut project = Project::find(Some(&self.folders.project))?;
+        project.database = self.database.clone();
+        Ok(project)
     }
 
     pub(super) fn url(&self) -> String {

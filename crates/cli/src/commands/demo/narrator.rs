@@ -11,7 +11,7 @@ use baton_core::event::{
     BlockerEvent, Created, Event, GateEvent, HandoffEvent, MessageEvent, QuestionEvent, RunEvent,
     StepEntry,
 };
-use baton_core::gate::GateKind;
+use baton_core::gate::{Gate, GateCause, GateKind};
 use baton_core::names::AgentId;
 use baton_core::run::Kind;
 use baton_engine::{Clock as _, SystemClock};
@@ -74,7 +74,7 @@ impl Narrator {
                     &format!("answer: {}", show::bold(&show::visible(text))),
                 );
             }
-            Event::Gate(GateEvent::Opened { gate, .. }) if gate.kind == GateKind::Advisory => {
+            Event::Gate(GateEvent::Opened { gate, .. }) if may_object(gate) => {
                 self.line(at, "You", &show::warn("may object while the work goes on"));
             }
             Event::Gate(GateEvent::Answered { answer, by, .. }) => {
@@ -116,6 +116,7 @@ impl Narrator {
             | Event::Context(_)
             | Event::Content(_)
             | Event::Usage(_)
+            | Event::File(_)
             | Event::Blocker(_) => {}
         }
     }
@@ -168,6 +169,8 @@ impl Narrator {
             Kind::Sequential | Kind::Escalation if created.attempt > 1 => {
                 format!("offers it to {to} once more")
             }
+            // It waits: why and until when was said with the attempt before.
+            Kind::Sequential | Kind::Escalation if created.held_back_until.is_some() => return,
             Kind::Sequential | Kind::Escalation if created.from.agent.is_orchestrator() => {
                 format!("hands the story to {to}")
             }
@@ -200,6 +203,11 @@ impl Narrator {
     pub(in crate::commands) fn name_of(&self, agent: &str) -> String {
         show::visible(self.names.get(agent).map_or(agent, String::as_str))
     }
+}
+
+/// The work goes on beside the gate. A program that asks for permission waits, and is shown with its answers.
+fn may_object(gate: &Gate) -> bool {
+    gate.kind == GateKind::Advisory && gate.cause != GateCause::Permission
 }
 
 /// The person behind a principal: the viewer in the terminal, or on the page.

@@ -9,12 +9,14 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use baton_wire::database_url::DatabaseUrl;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdin, Command};
 use tokio::time::timeout;
 
-use crate::failure::Failure;
+use crate::args::DATABASE_VARIABLE;
+use crate::failure::{Failure, UNAVAILABLE};
 
 /// How long a program may take to say that it is ready, and to end.
 const MOST_STARTING: Duration = Duration::from_secs(30);
@@ -28,6 +30,16 @@ pub(in crate::commands) struct DemoFolders {
     pub(in crate::commands) project: PathBuf,
     /// The user's state, as far as the demo is concerned: what it trusts is in it.
     pub(in crate::commands) state: PathBuf,
+}
+
+/// Where a Baton that is started works.
+#[derive(Clone, Copy)]
+pub(in crate::commands) struct ChildPlace<'a> {
+    pub(in crate::commands) project: &'a Path,
+    /// The user's state, where it is not the user's own.
+    pub(in crate::commands) state: Option<&'a Path>,
+    /// Where the data is, if not in the project's folder.
+    pub(in crate::commands) database: Option<&'a DatabaseUrl>,
 }
 
 /// A Baton that the demo has started.
@@ -48,7 +60,7 @@ impl BatonProcess {
     /// Starts `baton` with these arguments, and waits for the line that begins with `ready`: returns
     /// what follows in it.
     pub(in crate::commands) async fn start(
-        (project, state): (&Path, Option<&Path>),
+        ChildPlace { project, state, database }: ChildPlace<'_>,
         args: &[&str],
         ready: &str,
     ) -> Result<(Self, String), Failure> {
@@ -63,6 +75,11 @@ impl BatonProcess {
         for name in ["BATON_URL", "BATON_TOKEN", "BATON_RUNNER_TOKEN", "BATON_KILL_AT_STEP"] {
             command.env_remove(name);
         }
+        match database {
+            // Not as an argument: those can be read by every user of the machine.
+            Some(url) => command.env(DATABASE_VARIABLE, url.with_password()),
+            None => command.env_remove(DATABASE_VARIABLE),
+        };
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         // Ctrl-C is for the demo: it ends the others in their order.
         command.process_group(0).kill_on_drop(true);
@@ -84,11 +101,15 @@ impl BatonProcess {
             None
         };
         let said = timeout(MOST_STARTING, is_ready).await.ok().flatten();
-        let process = Self { child, _input: input, log: log.clone() };
+        let mut process = Self { child, _input: input, log: log.clone() };
         let Some(said) = said else {
-            let why = process.last_lines();
+            let status = timeout(MOST_ENDING, process.child.wait()).await.ok().and_then(Result::ok);
+            let why = without_marks(&process.last_lines());
             let what = format!("`baton {}` did not start: {why}", args.join(" "));
-            return Err(Failure::Broken { what });
+            return Err(match status.and_then(|it| it.code()) == Some(UNAVAILABLE.into()) {
+                true => Failure::NotStarted { what },
+                false => Failure::Broken { what },
+            });
         };
         tokio::spawn(read_on(lines, log));
         Ok((process, said))
@@ -122,6 +143,16 @@ impl BatonProcess {
 
     fn last_lines(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).join("; ")
+    }
+}
+
+/// An error of a Baton without the word and the code that stand around it: this one has its own.
+fn without_marks(error: &str) -> String {
+    let text = error.strip_prefix("error: ").unwrap_or(error);
+    let is_code = |it: &str| it.ends_with(']') && !it.contains(' ');
+    match text.rsplit_once(" [") {
+        Some((text, code)) if is_code(code) => text.to_owned(),
+        Some(_) | None => text.to_owned(),
     }
 }
 
@@ -171,4 +202,16 @@ async fn run(mut command: Command, project: &Path, name: &str) -> Result<Program
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     text += &String::from_utf8_lossy(&output.stderr);
     Ok(ProgramEnd { is_success: output.status.success(), output: text.trim_end().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_a_program_that_was_started_is_said_once() {
+        let said = without_marks("error: cannot serve: the address is in use [unavailable]");
+        assert_eq!(said, "cannot serve: the address is in use");
+        assert_eq!(without_marks("it is [so] said"), "it is [so] said");
+    }
 }

@@ -75,6 +75,7 @@ pub(super) async fn prepare(
     // A JSON string is a TOML string too.
     let program = serde_json::Value::from(program.to_string_lossy().into_owned()).to_string();
     let settings = SETTINGS.replace("{workflow}", story.workflow).replace("{program}", &program);
+    let settings = settings + story.checks;
     baton.write_atomic(PROJECT_FILE, settings.as_bytes(), FileMode::Shared)?;
     commit(&folders.project, &format!("{ASKED}{title}")).await?;
     let project = Project::find(Some(&folders.project))?;

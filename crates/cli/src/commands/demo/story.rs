@@ -12,6 +12,8 @@ pub(super) struct DemoStory {
     pub(super) about: &'static str,
     file: &'static str,
     agents: &'static str,
+    /// The commands of the checks that the workflow asks for.
+    pub(super) checks: &'static str,
     /// The name of its tests in the project, and the tests.
     pub(super) test: (&'static str, &'static str),
     /// The answer to the question of an agent, if the viewer gives none.
@@ -39,6 +41,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         about: include_str!("../../../demo/story-pipeline/about.txt"),
         file: include_str!("../../../demo/story-pipeline/story.yaml"),
         agents: include_str!("../../../demo/story-pipeline/agents.yaml"),
+        checks: "",
         test: ("discount", include_str!("../../../demo/story-pipeline/acceptance.test")),
         answer: include_str!("../../../demo/story-pipeline/answer.txt"),
         built: &["bin/sign"],
@@ -49,6 +52,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         about: include_str!("../../../demo/issue-to-merge/about.txt"),
         file: include_str!("../../../demo/issue-to-merge/story.yaml"),
         agents: include_str!("../../../demo/issue-to-merge/agents.yaml"),
+        checks: "",
         test: ("numbers", include_str!("../../../demo/issue-to-merge/acceptance.test")),
         answer: "",
         built: &["bin/total", "ten", "200"],
@@ -59,6 +63,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         about: include_str!("../../../demo/feature-phases/about.txt"),
         file: include_str!("../../../demo/feature-phases/story.yaml"),
         agents: include_str!("../../../demo/feature-phases/agents.yaml"),
+        checks: "",
         test: ("receipt", include_str!("../../../demo/feature-phases/acceptance.test")),
         answer: "",
         built: &["bin/receipt", "3", "250"],
@@ -69,6 +74,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         about: include_str!("../../../demo/bmad-delivery/about.txt"),
         file: include_str!("../../../demo/bmad-delivery/story.yaml"),
         agents: include_str!("../../../demo/bmad-delivery/agents.yaml"),
+        checks: "",
         test: ("points", include_str!("../../../demo/bmad-delivery/acceptance.test")),
         answer: "",
         built: &["bin/points", "3", "250"],
@@ -79,6 +85,7 @@ pub(super) const STORIES: [DemoStory; 5] = [
         about: include_str!("../../../demo/gated-project/about.txt"),
         file: include_str!("../../../demo/gated-project/story.yaml"),
         agents: include_str!("../../../demo/gated-project/agents.yaml"),
+        checks: include_str!("../../../demo/gated-project/checks.toml"),
         test: ("invoice", include_str!("../../../demo/gated-project/acceptance.test")),
         answer: "",
         built: &["bin/invoice", "500001"],

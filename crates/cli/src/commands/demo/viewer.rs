@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use baton_api::{
-    Acceptance, AgentProfile, DecisionDocument, EventDocument, HandoffSummary, InboxItemDocument,
-    MessageDocument, Page, PersonsWord, RunDetail, RunDocument, StartRequest, StoryDocument,
-    StoryText,
+    Acceptance, AgentProfile, DecisionDocument, EventDocument, HandoffDocument, HandoffSummary,
+    InboxItemDocument, MessageDocument, Page, PersonsWord, RunDetail, RunDocument, StartRequest,
+    StoryDocument, StoryText,
 };
 use baton_core::gate::AnswerKind;
 use baton_core::names::Principal;
@@ -14,6 +14,25 @@ use uuid::Uuid;
 
 use crate::api::{Api, Ask, RemoteServer};
 use crate::failure::Failure;
+
+/// What a person answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::commands) struct ViewerAnswer {
+    pub(in crate::commands) kind: AnswerKind,
+    /// The agent, for [`AnswerKind::HandTo`] alone.
+    pub(in crate::commands) to_agent: Option<String>,
+    pub(in crate::commands) comment: Option<String>,
+}
+
+impl ViewerAnswer {
+    pub(in crate::commands) fn new(kind: AnswerKind) -> Self {
+        Self { kind, to_agent: None, comment: None }
+    }
+
+    pub(in crate::commands) fn with_comment(self, comment: &str) -> Self {
+        Self { comment: Some(comment.to_owned()), ..self }
+    }
+}
 
 /// A caller of the demo's server.
 pub(in crate::commands) struct Viewer {
@@ -52,6 +71,7 @@ impl Viewer {
         let start = StartRequest {
             story: Some(key.clone()),
             new_story: false,
+            anyway: false,
             workflow: workflow.map(str::to_owned),
             to_agent: None,
             package: None,
@@ -93,6 +113,15 @@ impl Viewer {
         Ok(self.api.list(Ask::get(["runs", &run.to_string(), "decisions"])).await?.items)
     }
 
+    /// Those too that are open, answered or withdrawn.
+    pub(in crate::commands) async fn all_decisions(
+        &self,
+        run: Uuid,
+    ) -> Result<Vec<DecisionDocument>, Failure> {
+        let all = Ask::get(["runs", &run.to_string(), "decisions"]).with("all", "true");
+        Ok(self.api.list(all).await?.items)
+    }
+
     /// As the caller of an API that is open already.
     pub(in crate::commands) fn named(api: Api) -> Self {
         Self { api }
@@ -104,6 +133,21 @@ impl Viewer {
         run: Uuid,
     ) -> Result<Vec<HandoffSummary>, Failure> {
         Ok(self.api.list(Ask::get(["handoffs"]).with("run", run)).await?.items)
+    }
+
+    /// Every handoff of every run.
+    pub(in crate::commands) async fn all_handoffs(&self) -> Result<Vec<HandoffSummary>, Failure> {
+        Ok(self.api.list(Ask::get(["handoffs"])).await?.items)
+    }
+
+    /// The package of a handoff, as JSON.
+    pub(in crate::commands) async fn package(
+        &self,
+        row: &HandoffSummary,
+    ) -> Result<Option<String>, Failure> {
+        let found: HandoffDocument =
+            self.api.get(&Ask::get(["handoffs", &row.number.to_string()])).await?;
+        Ok(found.package.map(|it| it.get().to_owned()))
     }
 
     /// The next events of a run.
@@ -156,11 +200,11 @@ impl Viewer {
     pub(in crate::commands) async fn answer(
         &self,
         handoff: Uuid,
-        answer: AnswerKind,
-        comment: Option<String>,
+        answer: ViewerAnswer,
     ) -> Result<(), Failure> {
-        let (to_agent, content_hash, package) = (None, None, None);
-        let word = PersonsWord { answer: answer.into(), to_agent, comment, content_hash, package };
+        let ViewerAnswer { kind, to_agent, comment } = answer;
+        let (content_hash, package) = (None, None);
+        let word = PersonsWord { answer: kind.into(), to_agent, comment, content_hash, package };
         let ask = Ask::post(["inbox", &handoff.to_string(), "answer"], &word);
         self.api.send(&ask).await.map(|_| ())
     }

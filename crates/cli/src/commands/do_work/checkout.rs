@@ -30,7 +30,13 @@ impl Checkout {
             }
         };
         let root = git(&here, &["rev-parse", "--show-toplevel"]).await.map_err(|failure| {
-            let Failure::Broken { .. } = failure else { return failure };
+            let Failure::Broken { what } = &failure else { return failure };
+            if what.contains("must be run in a work tree") {
+                return Failure::Conflict(format!(
+                    "`{}` is a bare repository, which has no files to look at; clone it, and type this there",
+                    here.display()
+                ));
+            }
             Failure::Conflict(format!(
                 "`{}` is in no git repository; `git init` makes one, and the work needs a first commit to start from",
                 here.display()

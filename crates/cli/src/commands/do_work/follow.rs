@@ -4,10 +4,11 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use baton_api::{RunDetail, RunDocument};
+use baton_api::{EventDocument, RunDetail, RunDocument};
 use baton_core::budget::{dollars, span};
-use baton_core::event::{Event, EvidenceEvent, UsageEvent};
+use baton_core::event::{Event, EvidenceEvent, MessageEvent, UsageEvent};
 use baton_core::evidence::PACKAGE_CHECK;
+use baton_runner::{RunnerNote, runner_note};
 use baton_wire::event;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep};
@@ -17,7 +18,7 @@ use crate::commands::demo::narrator::{Narrator, in_reading_order};
 use crate::commands::demo::programs::BatonProcess;
 use crate::commands::demo::viewer::Viewer;
 use crate::failure::Failure;
-use crate::show;
+use crate::show::{self, TimeFormat};
 
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How long a server that does not answer is waited for.
@@ -32,6 +33,10 @@ pub(super) struct WorkFollower<'a> {
     pub(super) evidence: Vec<(String, &'static str)>,
     /// Baton itself has run a check.
     pub(super) has_verified: bool,
+    /// The executor that was started last: the program at work.
+    executor: Option<String>,
+    /// The executors that did work, each once.
+    pub(super) executors: Vec<String>,
     read: u64,
     begun: Instant,
     has_status: bool,
@@ -43,14 +48,26 @@ impl<'a> WorkFollower<'a> {
         let run = viewer.detail(&run.id.to_string()).await?;
         let (evidence, begun) = (Vec::new(), Instant::now());
         let (has_verified, has_status, read) = (false, false, 0);
-        Ok(Self { viewer, narrator, run, evidence, has_verified, read, begun, has_status })
+        let (executor, executors) = (None, Vec::new());
+        Ok(Self {
+            viewer,
+            narrator,
+            run,
+            evidence,
+            has_verified,
+            executor,
+            executors,
+            read,
+            begun,
+            has_status,
+        })
     }
 
     pub(super) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// Leaves out what was told before the run was left.
+    /// Leaves out what was shown before the run was left.
     pub(super) async fn skip_told(&mut self) -> Result<(), Failure> {
         self.read_new(|_, _, _, _| {}).await
     }
@@ -80,20 +97,18 @@ impl<'a> WorkFollower<'a> {
             if let Some(why) = server.as_mut().and_then(BatonProcess::has_ended) {
                 return Err(Failure::Broken { what: format!("the server has ended: {why}") });
             }
-            self.show_status();
+            if audience.is_asked() {
+                // What is being typed stands on that line.
+                self.clear_status();
+            } else {
+                self.show_status();
+            }
             sleep(LOOK_AGAIN).await;
         }
     }
 
     async fn look(&mut self, audience: &mut Audience) -> Result<(), Failure> {
-        self.read_new(|narrator, document, event, text| {
-            let Event::Usage(UsageEvent::Recorded { agent, usage, .. }) = event else {
-                return narrator.tell(document, event, text);
-            };
-            let used = show::dim(&format!("used {usage}"));
-            narrator.line(document.at, &narrator.name_of(agent.as_str()), &used);
-        })
-        .await?;
+        self.read_new(tell).await?;
         self.run = self.viewer.detail(&self.run.run.id.to_string()).await?;
         if self.run.run.status.is_open() {
             audience.attend(self.viewer, self.run.run.id, "").await?;
@@ -103,7 +118,7 @@ impl<'a> WorkFollower<'a> {
 
     async fn read_new(
         &mut self,
-        tell: impl Fn(&Narrator, &baton_api::EventDocument, &Event, &str),
+        tell: impl Fn(&Narrator, &EventDocument, &Event, &str),
     ) -> Result<(), Failure> {
         loop {
             let documents = self.viewer.events(self.run.run.id, self.read).await?;
@@ -123,6 +138,14 @@ impl<'a> WorkFollower<'a> {
                     self.evidence.retain(|(name, _)| name != check.as_str());
                     self.evidence.push((check.to_string(), verdict.name()));
                 }
+                if let Event::Message(MessageEvent::Posted { by: None, .. }) = &event
+                    && let Some(RunnerNote::Started { executor }) =
+                        document.text.as_deref().and_then(runner_note)
+                {
+                    self.executors.retain(|it| it != executor);
+                    self.executors.push(executor.to_owned());
+                    self.executor = Some(executor.to_owned());
+                }
                 events.push((document, event));
             }
             for (document, event) in in_reading_order(events, |it| &it.1) {
@@ -132,17 +155,19 @@ impl<'a> WorkFollower<'a> {
         }
     }
 
-    /// `implementer at work · $0.0417 · 1 min 20 s`, on the line where the cursor is.
+    /// `implementer at work (claude) · $0.0417 · 1 min 20 s`, on the line where the cursor is.
     fn show_status(&mut self) {
         if !std::io::stderr().is_terminal() {
             return;
         }
         let run = &self.run.run;
         let who = run.current_agent.as_deref().unwrap_or("no agent");
-        let doing = match run.baton.name() {
-            "held" => "at work",
-            "parked" => "is waited for",
-            _ => "is next",
+        let doing = match (run.baton.name(), &run.held_back_until, &self.executor) {
+            (_, Some(until), _) => format!("waits until {}", TimeFormat::local().show(*until)),
+            ("held", None, Some(executor)) => format!("at work ({})", show::visible(executor)),
+            ("held", None, None) => "at work".to_owned(),
+            ("parked", None, _) => "is waited for".to_owned(),
+            (_, None, _) => "is next".to_owned(),
         };
         let cost = self.run.usage.as_ref().and_then(|it| it.total.micro_usd).map(dollars);
         let cost = cost.map(|it| format!(" · {it}")).unwrap_or_default();
@@ -159,6 +184,21 @@ impl<'a> WorkFollower<'a> {
             anstream::eprint!("\r\u{1b}[2K");
         }
     }
+}
+
+/// One event; with the program that did the work, and why another one goes on.
+fn tell(narrator: &Narrator, document: &EventDocument, event: &Event, text: &str) {
+    if let Event::Usage(UsageEvent::Recorded { agent, executor, usage, .. }) = event {
+        let by = executor.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
+        let used = show::dim(&format!("{}used {usage}", show::visible(&by)));
+        return narrator.line(document.at, &narrator.name_of(agent.as_str()), &used);
+    }
+    if let Event::Message(MessageEvent::Posted { by: None, .. }) = event
+        && runner_note(text) == Some(RunnerNote::Switched)
+    {
+        return narrator.line(document.at, "Runner", &show::warn(&show::visible(text)));
+    }
+    narrator.tell(document, event, text);
 }
 
 impl Drop for WorkFollower<'_> {

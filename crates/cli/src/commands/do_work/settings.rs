@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_files::{Dir, FileMode};
+use baton_files::{Dir, FileError, FileMode};
 use baton_runner::{DetectedProgram, ProgramLogin};
 use baton_wire::suggest::did_you_mean;
 
 use super::checkout::Checkout;
+use crate::api::server_of;
 use crate::args::DoArgs;
 use crate::commands::agent::detect::settings;
 use crate::commands::init::write_missing;
@@ -24,16 +25,30 @@ const DRAIN: &str = "5s";
 
 /// Makes or finds the project, and makes sure that its agents have programs that may be started.
 pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBuf, Failure> {
+    const MOST_TRIES: usize = 20;
+    for _ in 1..MOST_TRIES {
+        match prepare_once(checkout, args).await {
+            // Another `baton do` that begins at the same moment writes the same files, and each clears away what the
+            // other has not finished.
+            Err(Failure::Files(error))
+                if matches!(*error, FileError::NotFound { .. } | FileError::Exists { .. }) => {}
+            prepared => return prepared,
+        }
+    }
+    prepare_once(checkout, args).await
+}
+
+async fn prepare_once(checkout: &Checkout, args: &DoArgs) -> Result<PathBuf, Failure> {
     let root = &checkout.root;
     let dir = Dir::open(root)?;
     let path = Path::new(FOLDER).join(PROJECT_FILE);
-    let text = match dir.read_text(&path, 1 << 20) {
+    let before = match dir.read_text(&path, 1 << 20) {
         Ok(text) => Some(text),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error.into()),
     };
-    let is_own = text.as_ref().is_none_or(|it| it.starts_with(MARK));
-    if args.continue_run && text.is_none() {
+    let is_own = before.as_ref().is_none_or(|it| it.starts_with(MARK));
+    if args.continue_run && before.is_none() {
         let message = "no run of `baton do` is open here; `baton do \"...\"` begins one";
         return Err(Failure::NotFound(message.to_owned()));
     }
@@ -46,6 +61,15 @@ pub(super) async fn prepare(checkout: &Checkout, args: &DoArgs) -> Result<PathBu
         let text = format!(
             "{MARK}[project]\nworkflow = \"story-pipeline\"\n\n[runner]\ndrain = \"{DRAIN}\"\n\n{programs}\n"
         );
+        if before.is_some_and(|it| it != text)
+            && let Some(server) = server_of(&Project::find(Some(root))?).await?
+        {
+            return Err(Failure::Conflict(format!(
+                "the server at {} runs other programs for this project; stop it, with Ctrl-C where `baton do` runs, and \
+                 type this again",
+                server.url
+            )));
+        }
         folder.write_atomic(PROJECT_FILE, text.as_bytes(), FileMode::Shared)?;
         let project = Project::find(Some(root))?;
         let trust = ProjectTrust::of(&project)?;
@@ -75,11 +99,7 @@ async fn check_own(project: &Project, args: &DoArgs) -> Result<(), Failure> {
     if project.file.runner.is_idle() {
         let lines =
             settings(&usable(baton_runner::detect(&environment()).await)).unwrap_or_default();
-        let hint =
-            if lines.is_empty() { install_hint() } else { format!("for example:\n\n{lines}\n\n") };
-        return Err(Failure::Conflict(format!(
-            "`.baton/baton.toml` of this project names no program for its agents; add one, {hint}then `baton trust`"
-        )));
+        return Err(Failure::Conflict(no_program(&lines)));
     }
     if !ProjectTrust::of(project)?.is_given() {
         return Err(Failure::Untrusted(
@@ -89,6 +109,15 @@ async fn check_own(project: &Project, args: &DoArgs) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// What to do in a project whose agents have no program: `lines` are settings for those that are installed.
+fn no_program(lines: &str) -> String {
+    let how = match lines {
+        "" => format!("{}; then name it in that file, and type `baton trust`", install_hint()),
+        lines => format!("add for example these lines, and type `baton trust`:\n\n{lines}"),
+    };
+    format!("`.baton/baton.toml` of this project names no program for its agents; {how}")
 }
 
 /// The programs that were asked for, else all that can be used.
@@ -150,4 +179,19 @@ fn install_hint() -> String {
     "install Claude Code, Codex or Gemini CLI as its makers say, and log in; `baton agent detect` shows what is \
      found"
     .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn what_to_do_without_a_program_is_said_in_whole_sentences() {
+        expect!["`.baton/baton.toml` of this project names no program for its agents; install Claude Code, Codex or Gemini CLI as its makers say, and log in; `baton agent detect` shows what is found; then name it in that file, and type `baton trust`"]
+            .assert_eq(&no_program(""));
+        expect!["`.baton/baton.toml` of this project names no program for its agents; add for example these lines, and type `baton trust`:\n\n[agents]"]
+            .assert_eq(&no_program("[agents]"));
+    }
 }

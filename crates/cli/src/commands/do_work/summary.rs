@@ -2,7 +2,14 @@
 
 use std::path::Path;
 
+use baton_api::DecisionDocument;
 use baton_core::budget::span;
+use baton_core::document::Node;
+use baton_core::package::Format;
+use baton_core::plural::counted;
+use baton_core::view::View;
+use baton_wire::formats;
+use uuid::Uuid;
 
 use super::checkout::Checkout;
 use super::follow::WorkFollower;
@@ -14,6 +21,7 @@ use crate::show;
 
 const MOST_COMMITS: usize = 20;
 const MOST_DECISIONS: usize = 10;
+const MOST_OPEN: usize = 20;
 
 pub(super) async fn show(
     follower: &WorkFollower<'_>,
@@ -24,9 +32,16 @@ pub(super) async fn show(
     let story = viewer.story(&run.story).await?;
     let root = &checkout.root;
     let mut lines = Vec::new();
+    let mut has_commits = false;
     if let Some(branch) = &story.branch {
         lines.push(("branch", show::bold(&show::visible(branch))));
-        lines.extend(changes(root, branch).await);
+        let changes = changes(root, branch).await;
+        has_commits = changes.has_commits;
+        lines.extend(changes.lines);
+        lines.extend(uncommitted(root, branch).await);
+    }
+    if !follower.executors.is_empty() {
+        lines.push(("programs", show::visible(&follower.executors.join(", "))));
     }
     let evidence: Vec<String> =
         follower.evidence.iter().map(|(check, verdict)| format!("{check} {verdict}")).collect();
@@ -44,15 +59,23 @@ pub(super) async fn show(
             format!("{} ({})", show::shortened_line(&it.decision, 70), show::visible(by)),
         ));
     }
-    let open: Vec<String> = viewer.inbox(run.id).await?.into_iter().map(|it| it.why).collect();
-    for why in &open {
-        lines.push(("open", show::visible(why)));
-    }
-    if open.is_empty() {
-        lines.push(("open", "nothing".to_owned()));
+    let waiting = viewer.inbox(run.id).await?;
+    let mut open: Vec<String> = waiting.iter().map(|it| show::visible(&it.why)).collect();
+    let all = viewer.all_decisions(run.id).await?;
+    open.extend(all.iter().filter(|it| is_open(it)).map(|it| {
+        let by = show::visible(&it.decided_by.attribution.agent_name);
+        format!("undecided: {} ({by})", show::shortened_line(&it.decision, 70))
+    }));
+    open.extend(questions(viewer, run.id).await?);
+    let n_more = open.len().saturating_sub(MOST_OPEN);
+    lines.extend(open.drain(..open.len() - n_more).map(|it| ("open", it)));
+    match (n_more, lines.iter().any(|(name, _)| *name == "open")) {
+        (0, true) => {}
+        (0, false) => lines.push(("open", "nothing".to_owned())),
+        (n, _) => lines.push(("open", format!("and {n} more"))),
     }
     if let Some(usage) = &follower.run.usage {
-        lines.push(("used", show::usage(&usage.total)));
+        lines.push(("used", show::usage_total(usage)));
     }
     let elapsed = u64::try_from(follower.elapsed().as_millis()).unwrap_or(u64::MAX);
     lines.push(("elapsed", span(elapsed)));
@@ -65,10 +88,45 @@ pub(super) async fn show(
             run.number
         )));
     }
-    if let Some(branch) = &story.branch {
+    if let Some(branch) = story.branch.as_ref().filter(|_| has_commits) {
         show::note(&format!("\nto take it: git merge {}", shown(Path::new(branch))));
     }
     Ok(())
+}
+
+/// Whether a decision is still open.
+fn is_open(decision: &DecisionDocument) -> bool {
+    decision.record.as_ref().is_some_and(|it| it.status == "open")
+}
+
+/// The open questions of the packages that agents have handed on, each once. Whether a later one answers them,
+/// only a person can tell.
+async fn questions(viewer: &Viewer, run: Uuid) -> Result<Vec<String>, Failure> {
+    let mut found: Vec<String> = Vec::new();
+    for row in viewer.handoffs(run).await? {
+        if row.state.name() == "rejected" {
+            continue;
+        }
+        let Some(package) = viewer.package(&row).await? else { continue };
+        let Some(document) = document(&package) else { continue };
+        for it in View::of(&document).open_questions {
+            let priority = it.priority.map_or_else(String::new, |it| format!("{it}, "));
+            let question = show::shortened_line(&it.question, 70);
+            let by = show::visible(&format!("{priority}{}", row.from_agent));
+            let line = format!("question: {question} ({by})");
+            if !found.contains(&line) {
+                found.push(line);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A package that is no JSON is a text in it.
+fn document(package: &str) -> Option<Node> {
+    let document = formats::decode(Format::Json, package).ok()?;
+    let Node::Text(text) = &document else { return Some(document) };
+    formats::decode(formats::guess(text)?, text).ok()
 }
 
 /// What agents say of their work was not checked; and with what it could be.
@@ -91,26 +149,70 @@ fn not_verified(root: &Path) -> String {
     }
 }
 
+/// What is on a branch that the user does not have.
+#[derive(Default)]
+struct BranchChanges {
+    lines: Vec<(&'static str, String)>,
+    has_commits: bool,
+}
+
 /// The commits and the size of the change. A repository that cannot be read is no reason to fail now.
-async fn changes(root: &Path, branch: &str) -> Vec<(&'static str, String)> {
+async fn changes(root: &Path, branch: &str) -> BranchChanges {
     let branch = format!("refs/heads/{branch}");
-    let Ok(base) = git(root, &["merge-base", "HEAD", &branch]).await else { return Vec::new() };
+    let mut changes = BranchChanges::default();
+    let Ok(base) = git(root, &["merge-base", "HEAD", &branch]).await else { return changes };
     let range = format!("{base}..{branch}");
-    let mut lines = Vec::new();
     if let Ok(log) = git(root, &["log", "--no-show-signature", "--format=%h %s", &range]).await {
         let n = log.lines().count();
+        changes.has_commits = n > 0;
         for line in log.lines().take(MOST_COMMITS) {
-            lines.push(("commit", show::shortened_line(line, 74)));
+            changes.lines.push(("commit", show::shortened_line(line, 74)));
         }
         if n > MOST_COMMITS {
-            lines.push(("commit", format!("and {} more", n - MOST_COMMITS)));
+            changes.lines.push(("commit", format!("and {} more", n - MOST_COMMITS)));
+        }
+        if n == 0 {
+            changes.lines.push(("commit", show::warn("none: nothing was changed on this branch")));
         }
     }
     let stat = ["diff", "--no-ext-diff", "--no-textconv", "--stat=76", &base, &branch];
     if let Ok(stat) = git(root, &stat).await {
         for line in stat.lines() {
-            lines.push(("changed", show::visible(line.trim())));
+            changes.lines.push(("changed", show::visible(line.trim())));
         }
     }
-    lines
+    changes
+}
+
+/// Whether the folder in which the branch is checked out has more than the branch.
+async fn uncommitted(root: &Path, branch: &str) -> Option<(&'static str, String)> {
+    let list = git(root, &["worktree", "list", "--porcelain"]).await.ok()?;
+    let folder = worktree_with(&list, branch)?;
+    // An agent has worked there: nothing that it could have named is started.
+    let status = ["-c", "core.fsmonitor=false", "status", "--porcelain"];
+    let changes = git(Path::new(folder), &status).await.ok()?;
+    let n = changes.lines().count() as u64;
+    let what = format!("{} in {} not on the branch", counted(n, "change"), show::visible(folder));
+    (n > 0).then(|| ("uncommitted", show::warn(&what)))
+}
+
+/// The folder of the worktree that has this branch, in what `git worktree list --porcelain` prints.
+fn worktree_with<'a>(list: &'a str, branch: &str) -> Option<&'a str> {
+    let own = format!("branch refs/heads/{branch}");
+    let mut worktrees = list.split("\n\n");
+    let found = worktrees.find(|it| it.lines().any(|line| line == own))?;
+    found.lines().find_map(|it| it.strip_prefix("worktree "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worktree_of_a_branch_is_found_by_its_whole_name() {
+        let list = "worktree /shop\nHEAD 1\nbranch refs/heads/main\n\nworktree /shop/w 1\nHEAD 2\n\
+                    branch refs/heads/feat/a-2\n\nworktree /shop/w 2\nHEAD 3\nbranch refs/heads/feat/a\n";
+        assert_eq!(worktree_with(list, "feat/a"), Some("/shop/w 2"));
+        assert_eq!(worktree_with(list, "feat"), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! Agents that speak the Agent Client Protocol: a program that does so by hand, well and badly.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -325,4 +326,30 @@ fn a_question_that_no_person_answers_in_time_is_denied_and_leaves_the_inbox() {
     assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: no\n");
     let inbox = workshop.json(&["inbox"]);
     assert_eq!(inbox["items"], serde_json::json!([]), "{inbox}");
+}
+
+/// The work time of the agent is over long before the person answers.
+#[test]
+fn a_persons_time_at_a_permission_is_not_the_agents() {
+    const BUDGET: Duration = Duration::from_secs(6);
+    let workshop = workshop("asks", "permissions = \"ask\"\ntimeout = \"60s\"");
+    let settings = std::fs::read_to_string(workshop.path().join(".baton/baton.toml")).unwrap();
+    let budget = format!("{settings}budget = \"{}s\"\n", BUDGET.as_secs());
+    workshop.write(".baton/baton.toml", &budget);
+    workshop.ok(&["trust", "--yes"]);
+    let _served = workshop.serves();
+    workshop.start("s1");
+    let gate = asked(&workshop, "npm publish");
+    let asked_at = Instant::now();
+    while asked_at.elapsed() < BUDGET + Duration::from_secs(1) {
+        assert!(question(&workshop, "npm publish").is_some(), "the person is still asked");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    workshop.ok(&["reject", &gate]);
+    workshop.until_completed("s1");
+    assert_eq!(kept(&workshop, "chosen", "implementer"), "npm publish: no\n");
+    let run = workshop.json(&["run", "show", "s1"]);
+    let agents = run["usage"]["agents"].as_array().unwrap();
+    let own = agents.iter().find(|it| it["agent"] == "implementer").unwrap();
+    assert!(u128::from(own["workMs"].as_u64().unwrap()) < BUDGET.as_millis(), "{run}");
 }

@@ -105,7 +105,7 @@ fn an_agent_gets_its_environment_and_nothing_else_of_the_server_s() {
     let settings = "[runner]\nlease = \"1s\"\n[runner.env]\nPORT = \"{port}\"\n";
     let workshop = Workshop::new("environment", settings);
     let mut command = workshop.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("LANG", "C.UTF-8").env("TMPDIR", "/tmp");
+    command.env("LANG", "C.UTF-8").env("TMPDIR", "/tmp").env("TZ", "UTC");
     let served = crate::serve::Served::listening(command);
     workshop.start("s1");
     workshop.until_completed("s1");
@@ -134,6 +134,7 @@ fn an_agent_gets_its_environment_and_nothing_else_of_the_server_s() {
         "PORT",
         "STORY_ID",
         "TMPDIR",
+        "TZ",
     ];
     assert_eq!(names, expected);
     assert!(env.contains(&format!("BATON_URL={}\n", served.url)), "{env}");

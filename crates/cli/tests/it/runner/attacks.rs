@@ -230,7 +230,7 @@ fn a_branch_that_waits_for_its_turn_takes_no_slot() {
     let workshop = Workshop::new("curl", "");
     workshop.write(".baton/workflows/fan.yaml", workflow);
     let agent = "#!/bin/sh\ncat > /dev/null\nif [ \"$STORY_ID\" = fan ] && [ \"$BATON_AGENT\" != analyst ]; then \
-        until [ -e \"$(dirname \"$0\")/go-on\" ]; do sleep 0.1; done; fi\n\
+        until [ -e \"$(dirname \"$0\")/../go-on\" ]; do sleep 0.1; done; fi\n\
         baton handoff complete \"$BATON_HANDOFF\" --outcome success --payload '{\"summary\":\"README.md says it\"}'\n";
     workshop.write("tools/fan.sh", agent);
     workshop.write(
@@ -254,6 +254,7 @@ fn a_branch_that_waits_for_its_turn_takes_no_slot() {
     let states: Vec<String> =
         workshop.handoffs("fan").iter().map(|it| text(it, "state").to_owned()).collect();
     assert_eq!(states.iter().filter(|it| *it == "accepted").count(), 2, "{states:?}");
-    workshop.write("tools/go-on", "");
+    // Not beside the script, where it would be a part of what is trusted.
+    workshop.write("go-on", "");
     workshop.until_completed("fan");
 }

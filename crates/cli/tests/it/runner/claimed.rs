@@ -122,7 +122,7 @@ fn a_token_is_in_no_message_no_package_and_no_file_that_others_can_read() {
     workshop.until_completed("s1");
     assert_eq!(served.stop(), Some(0));
     let shown = workshop.ok(&["run", "show", "s1"]);
-    assert!(shown.contains("my token is [secret]"), "{shown}");
+    assert!(shown.contains("my token is secret.masked"), "{shown}");
     let found = Command::new("grep")
         .args(["-rla", "baton-attempt\\.", "."])
         .current_dir(workshop.path())

@@ -32,6 +32,12 @@ sh tools/agent.sh json | sed 's/^{/{\n/'
 echo '{"type":"result","is_error":false,"result":"","permission_denials":[]}'
 "#;
 
+/// At its limit for two hours, as the clock of its time zone says it.
+const CLOCK: &str = r#"#!/bin/sh
+echo '{"type":"result","is_error":true,"result":"You have hit your limit, resets '"$(date -d '+2 hours' '+%-I:%M %p')"'"}'
+exit 1
+"#;
+
 /// A workshop with two such programs, `first` and `second`.
 struct LimitedAgents {
     workshop: Workshop,
@@ -133,6 +139,22 @@ fn with_wait_the_work_goes_on_by_itself_when_the_limit_ends() {
     assert!(handoffs.iter().all(|it| it["attempt"] == 1), "{handoffs:?}");
     let started = agents.started();
     assert!(started[1].contains("--resume session-of-analyst"), "{started:?}");
+}
+
+#[test]
+fn a_time_of_day_is_read_in_the_time_zone_that_the_program_writes_it_in() {
+    let agents = LimitedAgents::new("", &["first"]);
+    agents.workshop.write("tools/claude.sh", CLOCK);
+    agents.workshop.commit("Say the time");
+    agents.workshop.ok(&["trust", "--yes"]);
+    let mut command = agents.workshop.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("TZ", "Asia/Tokyo");
+    let _served = Served::listening(command);
+    agents.workshop.start("s1");
+    let run = agents.workshop.until("s1", "it waits", |it| it["baton"] == "parked");
+    let until: jiff::Timestamp = text(&run, "heldBackUntil").parse().unwrap();
+    let minutes = until.duration_since(jiff::Timestamp::now()).as_mins();
+    assert!((115..=120).contains(&minutes), "in {minutes} minutes: {run}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ fn a_cloned_repository_starts_nothing_before_it_is_trusted_nor_after_a_change() 
         project: crate::Project(tempfile::tempdir().unwrap()),
         state: workshop.state,
         at: None,
+        schema: None,
     };
     let from = workshop.project.path().display().to_string();
     clone.git(&["clone", "-q", &from, "."]);

@@ -21,7 +21,7 @@ fn check_asks(said: &Said, parts: &[&str]) {
 fn work_whose_check_failed_is_not_passed_by_yes() {
     let workshop = checked_workshop("idle", &claims());
     let said = does(&workshop, &["do", "Really fails", "--yes"]);
-    let parts = ["needs a person's decision", "went round without a change", "baton approve "];
+    let parts = ["needs a person's decision", "gave the same result", "baton approve "];
     check_asks(&said, &parts);
     assert!(!said.stdout.contains("--yes answers for you"), "{said:?}");
     let again = does(&workshop, &["do", "--continue", "--yes"]);

@@ -26,7 +26,7 @@ async fn a_pass_that_fails_anywhere_stops_no_run_and_the_next_one_repairs_it() {
         "SESSION/handoffs/HO-002.yaml",
         "SESSION/.session.md.new",
     ] {
-        for backend in Backend::ALL {
+        for backend in Backend::all() {
             let world = backend.world().await;
             let project = Project::of(&world.engine);
             world.starts("S-1").await.unwrap();
@@ -71,7 +71,7 @@ async fn a_pass_without_news_writes_nothing() {
 
 #[tokio::test]
 async fn a_rebuild_makes_everything_again_and_leaves_alone_what_is_not_its_own() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         let world = backend.world().await;
         let project = Project::of(&world.engine);
         for story in ["S-1", "S-2"] {
@@ -122,7 +122,7 @@ async fn a_rebuild_makes_everything_again_and_leaves_alone_what_is_not_its_own()
 
 #[tokio::test]
 async fn a_rebuild_takes_away_the_state_of_runs_that_are_no_more() {
-    for backend in Backend::ALL {
+    for backend in Backend::all() {
         // As after a restore: the files tell of a log that was longer.
         let (longer, shorter) = (backend.world().await, backend.world().await);
         let project = Project::of(&longer.engine);

@@ -185,6 +185,11 @@ impl Run {
         if !edge.takes(work.parcel, work.profile == Profile::Strict) {
             return Err("contract");
         }
+        // What contradicts itself keeps no contract; where there is none, the linter says so.
+        let is_linted = work.profile == Profile::Strict && edge.contract == Contract::None;
+        if is_linted && edge.on == Outcome::Success && work.parcel == Parcel::Contradiction {
+            return Err("lint");
+        }
         let to = Party { agent, place: edge.to };
         if edge.is_back {
             self.send_back(handoff, to, work);
@@ -301,13 +306,14 @@ impl Run {
             Some(outcome) => outcome == Outcome::Failure,
             None => work.parcel == Parcel::Error,
         };
-        // Whom a blocked agent would have sent good work to cannot help it.
+        // The agent that would have got good work cannot help one that is stopped.
+        let is_stop = |it: &Outcome| matches!(it, Outcome::Blocked | Outcome::NeedsClarification);
+        let stopped = work.outcome.filter(is_stop);
         let is_for_nobody = |to| {
             let leads = |on| self.edge(step.id, to, on).is_some();
-            to == ORCHESTRATOR || (!leads(Some(Outcome::Blocked)) && leads(None))
+            to == ORCHESTRATOR || (!leads(stopped) && leads(None))
         };
-        let is_blocked = work.outcome == Some(Outcome::Blocked);
-        let (edge, agent) = match work.to.filter(|to| !(is_blocked && is_for_nobody(*to))) {
+        let (edge, agent) = match work.to.filter(|to| stopped.is_none() || !is_for_nobody(*to)) {
             Some(ORCHESTRATOR) if is_error => return Ok(Route::ToOrchestrator),
             Some(to) => (self.edge(step.id, to, on).ok_or("not_an_edge")?, to),
             None => {

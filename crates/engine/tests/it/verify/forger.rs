@@ -90,9 +90,11 @@ async fn a_checkpoint_that_is_kept_elsewhere_finds_what_the_file_does_not_tell()
     sign_checkpoint(&store, &other, LATER).await.unwrap();
     assert!(verify_checkpoints(&store, &CheckpointTrust::default()).await.unwrap().1.is_empty());
     let (_, problems) = verify_checkpoints(&store, &trust).await.unwrap();
-    assert_eq!(problems.len(), 2, "{problems:#?}");
-    assert!(problems[0].contains("checkpoint 1 is signed by another key"), "{problems:#?}");
-    assert!(problems[1].starts_with("`kept.txt`, signed at "), "{problems:#?}");
+    assert_eq!(problems.len(), 3, "{problems:#?}");
+    let stored = "`kept.txt` has number 2, and the last checkpoint that is stored has 1: some were taken out";
+    assert_eq!(problems[0], stored);
+    assert!(problems[1].contains("checkpoint 1 is signed by another key"), "{problems:#?}");
+    assert!(problems[2].starts_with("`kept.txt`, signed at "), "{problems:#?}");
     store.close().await;
 }
 
@@ -107,5 +109,42 @@ async fn a_cut_log_is_found_with_the_place() {
     assert_eq!((n, problems.len()), (2, 2), "{problems:#?}");
     let expected = format!("1 event at its end is missing; the last one is at position {last}");
     assert!(problems[0].ends_with(&expected), "{problems:#?}");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_text_that_is_said_to_be_lost_after_a_checkpoint_was_taken_out() {
+    let file = DatabaseFile::of(&populated::file().await);
+    file.connection()
+        .execute_batch(
+            "insert or ignore into lost_texts (run_number, id) select run_number, id from contents;
+             delete from contents",
+        )
+        .unwrap();
+    let store = file.open().unwrap();
+    let (_, problems) = verify_checkpoints(&store, &CheckpointTrust::default()).await.unwrap();
+    let words = "the texts that are recorded as lost are not those that were signed (1 then, ";
+    assert_eq!(problems.len(), 2, "{problems:#?}");
+    assert!(problems.iter().all(|it| it.contains(words)), "{problems:#?}");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn checkpoints_that_were_taken_out_are_found_by_one_that_is_kept_elsewhere() {
+    let file = DatabaseFile::of(&populated::file().await);
+    let store = file.open().unwrap();
+    let printed = store.last_checkpoint().await.unwrap().unwrap().signed.print();
+    store.close().await;
+    forget_checkpoints(&file.connection());
+    let elsewhere = vec![SignedPrefix::read("`kept.txt`".to_owned(), &printed).unwrap()];
+    let store = file.open().unwrap();
+    let trust = CheckpointTrust { elsewhere, key: None };
+    let (_, problems) = verify_checkpoints(&store, &trust).await.unwrap();
+    assert_eq!(
+        problems,
+        [
+            "`kept.txt` has number 2, and the last checkpoint that is stored has 0: some were taken out"
+        ]
+    );
     store.close().await;
 }

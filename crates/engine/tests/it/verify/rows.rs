@@ -271,6 +271,11 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
     found("all events are removed", "delete from events"),
     found("all handoffs are removed", "delete from handoffs"),
     found("all texts are removed", "delete from contents"),
+    found(
+        "all texts are removed, and said to be lost",
+        "insert or ignore into lost_texts (run_number, id) select run_number, id from contents;
+         delete from contents",
+    ),
     found("all stories are removed", "delete from stories"),
     found("the story log is removed", "delete from story_log"),
     found(

@@ -5,10 +5,11 @@ use baton_api::{DroppedBefore, HandoffPart, RedactedText, RedactionRequest, Reda
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::FreeText;
-use baton_engine::CommandMode;
+use baton_engine::{CommandMode, KeptFile};
 use baton_store::{HandoffRow, RunRow};
 
 use super::super::answer::ApiResponse;
+use super::super::files::parse_hash;
 use super::super::handoffs::document::refused;
 use super::super::write::{RunCommandParams, WriteRequest};
 use crate::lookup::{find_handoff, find_run, not_found};
@@ -107,9 +108,38 @@ async fn wanted(
         }
         wanted.push((id, "text".to_owned()));
     }
+    wanted.extend(wanted_files(app, run, &asked.files).await?);
     if wanted.is_empty() {
-        let message = "`handoff` or `texts` says which texts to drop; these name none";
+        let message = "`handoff`, `texts` or `files` says which texts to drop; these name none";
         return Err(ApiProblem::malformed("missing_field", message));
+    }
+    Ok(wanted)
+}
+
+/// The bytes and the records of files; those of equal files together.
+async fn wanted_files(
+    app: &RequestScope,
+    run: &RunRow,
+    asked: &[String],
+) -> Result<Vec<(ContentId, String)>, ApiProblem> {
+    let mut wanted: Vec<(ContentId, String)> = Vec::new();
+    for sha256 in asked {
+        let hash = parse_hash(sha256)?;
+        let files = app.read().files(run.run.id).await?;
+        let same = |it: &&KeptFile| it.record().is_some_and(|it| it.sha256 == Some(hash));
+        let mut same = files.iter().filter(same).peekable();
+        if same.peek().is_none() {
+            let message = format!("run {} has no file with the hash {hash}", run.number);
+            return Err(not_found("no_such_file", message));
+        }
+        for file in same {
+            let what = format!("{} {}", file.handoff, file.kind.name());
+            for id in file.texts() {
+                if wanted.iter().all(|it| it.0 != id) {
+                    wanted.push((id, what.clone()));
+                }
+            }
+        }
     }
     Ok(wanted)
 }

@@ -5,14 +5,14 @@ use baton_api::{
     Allowed, AnsweredGate, AnsweredTag, ApprovalDocument, DelegatedVote, EvidenceDocument,
     GateDocument, HandoffDetail, HandoffExtras, OpenGate, OpenTag, Question,
 };
-use baton_core::claims;
-use baton_core::evidence::Verdict;
 use baton_core::gate::{Answer, Gate};
-use baton_core::names::CheckName;
 use baton_core::run::Handoff as OpenHandoff;
 use baton_engine::{Can, EngineError, Texts, stored};
 use baton_store::{HandoffRow, RunRow};
-use baton_views::{GivenApproval, ObservedEvidence, PassedVote, PersonsAnswer, QuestionAndAnswer};
+use baton_views::{
+    GivenApproval, ObservedEvidence, PassedVote, PersonsAnswer, QuestionAndAnswer,
+    unverified_claims,
+};
 
 use super::document::with_package;
 use crate::scope::RequestScope;
@@ -37,11 +37,6 @@ pub(in crate::v1) async fn handoff_detail(
     let cast = views.cast(&run.run).await?;
     let evidence = evidence(app, row, open, gate).await?;
     let document = row.package.and_then(|it| texts.content(it)).and_then(stored::document);
-    let passed: Vec<CheckName> = evidence
-        .iter()
-        .filter(|it| it.is_observed && it.verdict == Verdict::Passed.name())
-        .filter_map(|it| CheckName::parse(&it.check).ok())
-        .collect();
     let beside = HandoffExtras {
         from_name: cast.at(&row.from.agent, row.no).name,
         to_name: cast.at(&row.to.agent, row.no).name,
@@ -49,8 +44,8 @@ pub(in crate::v1) async fn handoff_detail(
         questions: views.exchanges(row).await?.into_iter().map(exchange).collect(),
         fence: open.map(|it| it.fence),
         lease_seconds: open.and_then(|it| it.lease),
-        unverified: document.map(|it| claims::unverified(&it, &passed)).unwrap_or_default(),
-        evidence,
+        unverified: document.map(|it| unverified_claims(&it, &evidence)).unwrap_or_default(),
+        evidence: evidence.iter().map(observed).collect(),
         can: views.can(row).await?.into_iter().map(allowed).collect(),
     };
     let mut handoff = with_package(row, &texts);
@@ -72,7 +67,7 @@ async fn evidence(
     row: &HandoffRow,
     open: Option<&OpenHandoff>,
     gate: Option<&Gate>,
-) -> Result<Vec<EvidenceDocument>, EngineError> {
+) -> Result<Vec<ObservedEvidence>, EngineError> {
     let evidence = match (gate, open) {
         (Some(gate), _) => gate.evidence.as_slice(),
         (None, Some(open)) => open.evidence.as_slice(),
@@ -84,13 +79,15 @@ async fn evidence(
             seen.push(checked);
         }
     }
-    Ok(seen.iter().map(observed).collect())
+    Ok(seen)
 }
 
 pub(in crate::v1) fn observed(it: &ObservedEvidence) -> EvidenceDocument {
     let ran = it.ran.as_ref();
     EvidenceDocument {
         detail: it.detail.clone(),
+        by: it.by.as_ref().map(ToString::to_string),
+        is_claim: it.is_claim,
         exit_code: ran.and_then(|it| it.exit_code),
         millis: ran.map(|it| it.millis),
         commit: ran.and_then(|it| it.commit.as_ref()).map(ToString::to_string),

@@ -29,9 +29,12 @@ pub(super) async fn step_statuses(
     let status = pipeline::states(&row.run, workflow).into_iter().map(|(step, state)| {
         let last = last.get(&step.id);
         let status = match state {
-            StepState::Working | StepState::Offered | StepState::Person | StepState::Loose => {
-                StepProgress::Current
-            }
+            StepState::Working
+            | StepState::Offered
+            | StepState::Again
+            | StepState::Asked
+            | StepState::Person
+            | StepState::Loose => StepProgress::Current,
             StepState::Done if last.is_some_and(|it| !it.is_done) => StepProgress::Pending,
             StepState::Done => StepProgress::Completed,
             StepState::Skipped => StepProgress::Skipped,

@@ -7,7 +7,7 @@ use baton_core::outcome::Outcome;
 use baton_core::package::Format;
 use baton_core::problem::Problem;
 use baton_core::refusal::Refusal;
-use baton_core::run::HandoffNo;
+use baton_core::run::{HandoffNo, RunStatus};
 use baton_core::workflow::Mode;
 use baton_engine::EngineError;
 use baton_store::{StoreError, Version, WriteFault};
@@ -113,7 +113,11 @@ fn moves() -> Vec<Refusal> {
 }
 
 fn ways() -> Vec<Refusal> {
-    let missing = Problem::new("plan", "missing", "is missing: the steps to take, in order");
+    let missing = Problem::new(
+        "plan",
+        "missing",
+        "is missing: the steps to take, in order; one text or a list",
+    );
     let vague = Problem::new(
         "summary",
         "vague_summary",
@@ -185,6 +189,7 @@ fn gates() -> Vec<Refusal> {
             instead: text("one of them may pass the vote on with `baton delegate`"),
         },
         Refusal::OwnWork { handoff: HO_2, by: person("ana") },
+        Refusal::UnnamedCaller { handoff: HO_2, by: person("local") },
         Refusal::AlreadyApproved { handoff: HO_2, by: person("ana"), before: person("ana") },
         Refusal::AlreadyApproved { handoff: HO_2, by: person("Ana"), before: person("ana") },
         Refusal::BadDelegate {
@@ -221,6 +226,7 @@ fn clock() -> Vec<Refusal> {
         Refusal::NotDue { handoff: HO_1, due: Some(at("2026-01-31T10:30:00Z")) },
         Refusal::AlreadyStale { handoff: HO_1 },
         Refusal::StaleFence { handoff: HO_3, fence: 1, current: Some(3) },
+        Refusal::FilesFull { handoff: HO_3, n_files: 50, n_bytes: 81_920 },
         Refusal::FenceRequired { handoff: HO_4 },
         Refusal::NoLease { handoff: HO_3 },
         Refusal::NotYet { handoff: HO_4, until: at("2026-01-31T10:30:01Z") },
@@ -286,6 +292,7 @@ fn names() -> Vec<EngineError> {
 fn engine() -> Vec<EngineError> {
     vec![
         EngineError::AlreadyOpen { story: story("login"), number: 7 },
+        EngineError::DependsOnOthers { story: story("checkout"), open: vec![story("login")] },
         EngineError::RunOpen { number: 7 },
         EngineError::NoArchive,
         EngineError::NothingReady { why: text("there is none; `baton story add` makes one") },
@@ -297,7 +304,8 @@ fn engine() -> Vec<EngineError> {
         },
         EngineError::RunUnknown { candidates: text("1 (login), 2 (v0.1:1.1.1)") },
         EngineError::SenderUnknown,
-        EngineError::NothingAtHand { number: 3 },
+        EngineError::NothingAtHand { number: 3, status: RunStatus::Open },
+        EngineError::NothingAtHand { number: 3, status: RunStatus::Completed },
         EngineError::NoPrompt { handoff: HO_3, number: 13, to: agent("human") },
         EngineError::UnknownVariable {
             agent: agent("on-call"),

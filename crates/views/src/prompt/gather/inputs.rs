@@ -160,7 +160,7 @@ impl PromptInputs {
         self.find(first.follows?).filter(|it| it.to.place == Place::Human)
     }
 
-    fn find(&self, no: HandoffNo) -> Option<&HandoffRow> {
+    pub(super) fn find(&self, no: HandoffNo) -> Option<&HandoffRow> {
         self.rows.iter().find(|it| it.no == no)
     }
 
@@ -194,7 +194,8 @@ impl PromptInputs {
         let ContentKind::Package { format, hash } = content.kind else { return None };
         let document = stored::document(content);
         let text = content.text.clone().into();
-        Some(Parcel { number: row.number, format, hash: Some(hash), text, document })
+        let by = self.author_of(row).clone();
+        Some(Parcel { number: row.number, by, format, hash: Some(hash), text, document })
     }
 
     /// The story, unless it has no more content than its key, or the package is the story.

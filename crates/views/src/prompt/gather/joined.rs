@@ -46,7 +46,8 @@ impl PromptInputs {
                 | Event::Context(_)
                 | Event::Content(_)
                 | Event::Branch(_)
-                | Event::Usage(_) => {}
+                | Event::Usage(_)
+                | Event::File(_) => {}
             }
         }
         if !is_joined {

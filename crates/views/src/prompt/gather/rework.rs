@@ -3,6 +3,7 @@
 
 use baton_core::content::ContentId;
 use baton_core::document::Node;
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::names::AgentId;
 use baton_core::run::{HandoffNo, Kind};
 use baton_core::workflow::{Place, Target};
@@ -23,6 +24,10 @@ const DISCOVERIES: &str = "discoveries";
 impl PromptInputs {
     /// The last package that the receiver's step handed on, where the work has been here before.
     pub(super) fn own_last_row(&self) -> Option<&HandoffRow> {
+        // The document with which it stopped to ask, with its partial work.
+        if let Some(stopped) = self.clarified_row() {
+            return Some(stopped).filter(|it| it.package.is_some());
+        }
         // A reject gives the sender its own package back.
         let is_given_back = |own: &HandoffRow| {
             self.rows.iter().any(|it| it.no < own.no && it.package == own.package)
@@ -41,6 +46,11 @@ impl PromptInputs {
     /// That package, unless an earlier reject tells all of it.
     pub(super) fn own_last(&self) -> Option<Parcel> {
         let own = self.own_last_row().and_then(|it| self.parcel(it))?;
+        // Without questions of its own, all of it stands beside the person's answer.
+        let asks = |it: &Node| it.member("questions").is_some_and(|it| !it.is_blank());
+        if self.clarified_row().is_some() && !own.document.as_ref().is_some_and(asks) {
+            return None;
+        }
         let reason = own.only_reason();
         let is_told = reason.is_some_and(|reason| {
             self.rounds().iter().any(|it| it.reason.expose().trim() == reason)
@@ -84,6 +94,20 @@ impl PromptInputs {
         self.row.kind == Kind::Return && self.caller.is_none() && self.row.to.place.is_work()
     }
 
+    /// Who wrote the package of a handoff: the agent whose step ended with it, else its first sender. A
+    /// person or a resolver that gives work back, and the orchestrator, only carry it.
+    pub(super) fn author_of<'a>(&'a self, row: &'a HandoffRow) -> &'a AgentId {
+        let has_it = |it: &&HandoffRow| it.package == row.package && it.no <= row.no;
+        let first = self.rows.iter().find(has_it).unwrap_or(row);
+        let ended = self.events.iter().find_map(|event| {
+            let Event::Handoff(HandoffEvent::Completed { handoff, package, .. }) = event else {
+                return None;
+            };
+            self.find(*handoff).filter(|it| *package == row.package && it.no < first.no)
+        });
+        ended.map_or(&first.from.agent, |it| &it.to.agent)
+    }
+
     /// The packages that may hold discoveries, newest last.
     pub(super) fn earlier_packages(&self) -> Vec<EarlierPackage> {
         let is_earlier = |it: &&HandoffRow| it.no <= self.row.no && it.kind != Kind::Question;
@@ -92,7 +116,11 @@ impl PromptInputs {
             let Some(content) = row.package else { continue };
             // A return brings a package again that was sent before.
             if !packages.iter().any(|it| it.content == content) {
-                packages.push(EarlierPackage { no: row.no, by: row.from.agent.clone(), content });
+                packages.push(EarlierPackage {
+                    no: row.no,
+                    by: self.author_of(row).clone(),
+                    content,
+                });
             }
         }
         packages.drain(..packages.len().saturating_sub(MOST_PACKAGES));

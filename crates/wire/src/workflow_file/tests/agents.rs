@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 
 use baton_core::names::CheckName;
 
-use super::super::agents::KnownAgents;
+use super::super::agents::{KnownAgents, outcomes_without_edge};
 use super::super::{parse_file, parse_for};
 use crate::agent_file;
 
@@ -135,4 +135,67 @@ steps:
         .assert_eq(&crate::workflow_file::checks::posted_checks(&workflow, &checks).join("\n"));
     // A project without checks of its own has nothing that a name could be a slip of.
     assert!(parse_for("team", text, &known, &[]).is_ok());
+}
+
+#[test]
+fn a_contract_that_no_package_keeps_in_strict_is_found() {
+    let agents = agents(&[("coder", "Write the code.")]);
+    let known = KnownAgents { agents: &agents, unread: &[] };
+    let text = "\
+name: team
+start: code
+steps:
+  code: { agent: coder, on: { success: { to: complete, contract: c } } }
+contracts:
+  c:
+    must: [ { field: status, none_of: [failed], about: x } ]
+    should: [ { field: status, one_of: [failed], about: y } ]
+";
+    let problems = parse_for("team", text, &known, &[]).unwrap_err();
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    expect!["line 6, column 3: contracts.c: no package can keep this contract in strict: its rules about `status`, `must` and `should`, contradict each other [contradictory_contract]"].assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn a_way_to_the_end_that_became_a_cycle_is_found_at_its_line() {
+    let agents = agents(&[("coder", "Write the code.")]);
+    let known = KnownAgents { agents: &agents, unread: &[] };
+    let text = "\
+name: team
+start: code
+steps:
+  code: { agent: coder, on: { success: close } }
+  close: { agent: coder, on: { success: spin } }
+  spin: { agent: coder, on: { success: close } }
+";
+    let problems = parse_for("team", text, &known, &[]).unwrap_err();
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    expect!["line 6, column 40: steps.spin.on.success: no run can end: all work goes round between close, spin for ever; let `spin` or another of them lead towards `complete` [no_end]"].assert_eq(&lines.join("\n"));
+    let (_, phases) = crate::builtin::workflows()[2];
+    let turned = phases.replace("{ to: complete, contract", "{ to: testing, contract");
+    let problems = super::super::parse(&turned).unwrap_err();
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    expect!["line 47, column 7: steps.testing.on.success: no run can end: all work goes round between implementation, testing for ever; let `testing` or another of them lead towards `complete` [no_end]"].assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn work_that_an_agent_produces_on_failure_has_an_edge_or_is_noted() {
+    let reviewer = "---\nname: reviewer\ndescription: Reviews\nproduces:\n  failure: [feedback]\n---\nReview it.\n";
+    let agents = agents(&[("reviewer", reviewer), ("coder", "Write the code.")]);
+    let known = KnownAgents { agents: &agents, unread: &[] };
+    let flow = |on_failure: &str| {
+        let text = format!(
+            "name: team\nstart: code\nsteps:\n  code: {{ agent: coder, on: {{ success: review }} }}\n  \
+             review: {{ agent: reviewer, on: {{ success: complete{on_failure} }} }}\n"
+        );
+        outcomes_without_edge(&parse_file("team", &text).unwrap(), &known)
+    };
+    assert_eq!(
+        flow(""),
+        [
+            "`steps.review`: `reviewer` says that it produces `feedback` on failure, and the step has \
+             no edge on failure; add `failure: { to: STEP }` to its `on`"
+        ]
+    );
+    assert_eq!(flow(", failure: { to: code, back: true }"), [""; 0]);
 }

@@ -28,6 +28,7 @@ pub(in crate::commands) fn in_reading_order<T>(
             | Event::Context(_)
             | Event::Content(_)
             | Event::Usage(_)
+            | Event::File(_)
             | Event::Blocker(_) => None,
         };
         let place = said_by.and_then(|by| end_of_turn(&ordered, by, &event_of));
@@ -82,8 +83,12 @@ mod tests {
 
     fn says(name: &str) -> (String, Event) {
         let text = serde_json::from_str::<ContentId>(&format!("\"{}\"", "0".repeat(64))).unwrap();
-        let event =
-            Event::Message(MessageEvent::Posted { by: Some(agent(name)), text, portrait: None });
+        let event = Event::Message(MessageEvent::Posted {
+            by: Some(agent(name)),
+            text,
+            portrait: None,
+            is_new_cast: false,
+        });
         (format!("{name} says"), event)
     }
 
@@ -99,6 +104,7 @@ mod tests {
             by: agent(name),
             is_implicit: false,
             acknowledgement: None,
+            holder: None,
         });
         (format!("{name} accepts"), event)
     }

@@ -1,0 +1,67 @@
+//! Which database a project uses: as typed, else as the environment says, else as `baton.toml` says.
+
+use std::fmt;
+
+use baton_core::shell::shell_word;
+use baton_wire::database_url::DatabaseUrl;
+
+use super::{PROJECT_FILE, Project};
+use crate::args::{DATABASE_VARIABLE, OF_ENVIRONMENT, TypedDatabase, url_in_environment};
+use crate::failure::Failure;
+
+/// A PostgreSQL database with the data of a project.
+#[derive(Debug, Clone)]
+pub(crate) struct ProjectDatabase {
+    pub(crate) url: DatabaseUrl,
+    pub(crate) from: DatabaseSource,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DatabaseSource {
+    Flag,
+    Environment,
+    ProjectFile,
+}
+
+impl ProjectDatabase {
+    pub(crate) fn typed(typed: &TypedDatabase) -> Result<Self, Failure> {
+        Ok(Self { url: typed.url()?, from: DatabaseSource::Flag })
+    }
+
+    /// How it is named in a command of ours: by the environment, where it has a password.
+    pub(crate) fn pasted(&self) -> String {
+        match self.url.has_password() {
+            true => OF_ENVIRONMENT.to_owned(),
+            false => shell_word(self.url.with_password()),
+        }
+    }
+}
+
+impl Project {
+    /// With the database that is meant, if any.
+    pub(crate) fn with_database(mut self, typed: Option<&TypedDatabase>) -> Result<Self, Failure> {
+        self.database = match typed {
+            Some(typed) => Some(ProjectDatabase::typed(typed)?),
+            None => self.database_untyped()?,
+        };
+        Ok(self)
+    }
+
+    fn database_untyped(&self) -> Result<Option<ProjectDatabase>, Failure> {
+        if let Some(url) = url_in_environment()? {
+            return Ok(Some(ProjectDatabase { url, from: DatabaseSource::Environment }));
+        }
+        let url = self.file.database_url.clone();
+        Ok(url.map(|url| ProjectDatabase { url, from: DatabaseSource::ProjectFile }))
+    }
+}
+
+impl fmt::Display for DatabaseSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("named by `--database-url`"),
+            Self::Environment => write!(f, "named by {DATABASE_VARIABLE}"),
+            Self::ProjectFile => write!(f, "named by `database_url` in {PROJECT_FILE}"),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+-- Is in 0001_first.sql here: this backend began with the schema that `store-sqlite` had by then.

@@ -1,0 +1,1 @@
+-- Nothing here: one process has an SQLite file, and its files are beside it.

@@ -1,0 +1,1 @@
+-- Nothing here: data that is moved into a file is in a folder of its own until it is whole.
