@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
         ["test"] => return test::run(),
-        ["test-postgres"] => test::on_postgres(),
+        ["test-postgres"] => test::on_postgres().map(drop),
         ["tidy"] => tidy::run(),
         ["api"] => api::check().map(drop),
         ["page"] => page::check().map(|measured| eprintln!("{measured}")),

@@ -16,6 +16,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "lints", run: lints },
     Stage { name: "tidy", run: tidy },
     Stage { name: "tests", run: tests },
+    Stage { name: "on PostgreSQL", run: tests_on_postgres },
     Stage { name: "api", run: api },
     Stage { name: "page", run: page },
     Stage { name: "agents", run: agents },
@@ -60,21 +61,28 @@ fn tidy() -> Result<Passed> {
 }
 
 fn tests() -> Result<Passed> {
-    let args = ["nextest", "run", "--workspace", "--profile", "ci"];
-    let cluster = postgres::start()?;
-    let (name, url) = postgres::variable(&cluster);
-    let output = cargo::run_and_read(&args, &[(name, &url)])?;
-    let count = test_count(&output).context("nextest printed no count of the tests")?;
-    Ok(Some(count))
+    run_tests("ci", &[]).map(Some)
+}
+
+fn tests_on_postgres() -> Result<Passed> {
+    let count = on_postgres()?;
+    Ok(Some(format!("{count} on PostgreSQL")))
 }
 
 /// `cargo xtask test-postgres`: the suites that do not say themselves which backend they run on, once
 /// more, on the other one.
-pub(crate) fn on_postgres() -> Result<()> {
+pub(crate) fn on_postgres() -> Result<String> {
+    run_tests("postgres", &[("BATON_TEST_BACKEND", "postgres")])
+}
+
+/// Runs the tests of a profile of nextest beside a PostgreSQL of their own, and counts them.
+fn run_tests(profile: &str, environment: &[(&str, &str)]) -> Result<String> {
     let cluster = postgres::start()?;
     let (name, url) = postgres::variable(&cluster);
-    let args = ["nextest", "run", "--workspace", "--profile", "postgres"];
-    cargo::run(&args, &[(name, &url), ("BATON_TEST_BACKEND", "postgres")])
+    let environment = [&[(name, url.as_str())], environment].concat();
+    let args = ["nextest", "run", "--workspace", "--profile", profile];
+    let output = cargo::run_and_read(&args, &environment)?;
+    test_count(&output).context("nextest printed no count of the tests")
 }
 
 /// `1365 tests, 0 skipped`, from the summary of nextest.

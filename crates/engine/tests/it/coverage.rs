@@ -13,7 +13,7 @@ use crate::random::{self, Temper};
 
 /// Every refusal that a command on a run can get, but those that need another engine, and
 /// `too_many_checks`, which needs patience.
-const REFUSALS: [&str; 43] = [
+const REFUSALS: [&str; 44] = [
     "accept_first",
     "already_accepted",
     "already_approved",
@@ -29,6 +29,7 @@ const REFUSALS: [&str; 43] = [
     "finished",
     "frame_open",
     "gate_open",
+    "lint",
     "no_lease",
     "no_such_handoff",
     "no_vote",

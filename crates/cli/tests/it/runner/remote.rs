@@ -284,6 +284,9 @@ fn a_runner_says_which_servers_do_not_answer_and_what_to_type_without_a_token() 
     };
     let dead = "http://127.0.0.1:1,http://127.0.0.1:2";
     let (code, said) = refused(&["runner", "--server", dead, "--token", "env"]);
+    assert!(said.contains("`--token` is empty") && said.contains("BATON_RUNNER_TOKEN"), "{said}");
+    assert_eq!(code, Some(2));
+    let (code, said) = refused(&["runner", "--server", dead, "--token", "baton-runner.x"]);
     assert!(said.contains("none of the servers answers"), "{said}");
     assert!(said.contains("127.0.0.1:1") && said.contains("127.0.0.1:2"), "{said}");
     assert_eq!(code, Some(5));
