@@ -150,11 +150,13 @@ impl Engine {
         let (own_run, own) = self.resolve_handoff(&HandoffRef::Id(attempt.handoff)).await?;
         let row = self.run(&RunRef::Id(own_run)).await?;
         let held = row.run.handoff(own);
-        let is_own = match target(&command) {
+        let mut command = command;
+        let (target, fence_check) = bind_to_attempt(&mut command, attempt, own);
+        let is_own = match target {
             CommandTarget::Handoff(no) => no == own,
             // A question is answered by its own name or by that of the handoff it is about.
             CommandTarget::Question(no) => no == own || held.and_then(|it| it.about) == Some(no),
-            CommandTarget::Sender(from) => *from == attempt.agent,
+            CommandTarget::Sender(from) => from == attempt.agent,
             CommandTarget::Run => true,
             CommandTarget::Operator => false,
         };
@@ -162,24 +164,13 @@ impl Engine {
             return Err(other(attempt, own, command.name()));
         }
         let is_live = held.is_some_and(|it| it.fence == attempt.fence && it.lease.is_some());
-        // The rules compare the fence of the others.
-        let is_unfenced = matches!(
-            command,
-            Command::Accept(_)
-                | Command::Record(_)
-                | Command::Post { .. }
-                | Command::Collaborate(_)
-                | Command::RecordUsage(_)
-                | Command::SendFile(_)
-                | Command::Signal(_)
-        );
-        if is_unfenced && !is_live {
+        if matches!(fence_check, FenceCheck::Here) && !is_live {
             let current = held.map(|it| it.fence);
             let lost = Refusal::StaleFence { handoff: own, fence: attempt.fence, current };
             return Err(EngineError::refused(lost));
         }
         let Command::Accept(accept) = command else {
-            return Ok(AttemptCommand::CarryOut(fenced(command, attempt, own)));
+            return Ok(AttemptCommand::CarryOut(command));
         };
         let (by, fence) = (Some(attempt.agent.clone()), Some(attempt.fence));
         match said(&accept) {
@@ -294,38 +285,87 @@ impl Engine {
 }
 
 /// What a command is about, as far as it matters to an attempt.
-enum CommandTarget<'a> {
+enum CommandTarget {
     Handoff(HandoffNo),
     Question(HandoffNo),
-    Sender(&'a AgentId),
+    Sender(AgentId),
     Run,
     /// No agent may send it.
     Operator,
 }
 
-fn target(command: &Command) -> CommandTarget<'_> {
+/// Who compares the fencing token of an attempt with that of the holding.
+enum FenceCheck {
+    /// The command has it.
+    ByRules,
+    /// The command has none, or the rules do not ask whether the holding is alive.
+    Here,
+}
+
+/// Puts the attempt's own fencing token and agent into a command, whatever the sender gave: a token opens one
+/// holding, and not the next one of the same handoff.
+fn bind_to_attempt(
+    command: &mut Command,
+    attempt: &Attempt,
+    own: HandoffNo,
+) -> (CommandTarget, FenceCheck) {
+    use CommandTarget::{Handoff, Operator, Question, Run, Sender};
+    use FenceCheck::{ByRules, Here};
+    let fence = Some(attempt.fence);
     match command {
-        Command::Create(create) => CommandTarget::Sender(&create.from),
-        Command::Accept(it) => CommandTarget::Handoff(it.handoff),
-        Command::Complete(it) => CommandTarget::Handoff(it.handoff),
-        Command::Reject(it) => CommandTarget::Handoff(it.handoff),
-        Command::Clarify(it) => CommandTarget::Handoff(it.handoff),
-        Command::Release(it) => CommandTarget::Handoff(it.handoff),
-        Command::Record(it) => CommandTarget::Handoff(it.handoff),
-        Command::RecordUsage(it) => CommandTarget::Handoff(it.handoff),
-        Command::SendFile(it) => CommandTarget::Handoff(it.handoff),
-        Command::Reply(it) => CommandTarget::Question(it.handoff),
-        Command::Post { .. } | Command::Signal(_) => CommandTarget::Run,
-        Command::Collaborate(it) => match it {
-            // Only a person locks a decision.
-            Collaboration::LockDecision { .. } => CommandTarget::Operator,
-            Collaboration::Decide(_)
-            | Collaboration::SetContext(_)
-            | Collaboration::ReadContext { .. }
-            | Collaboration::Ask { .. }
-            | Collaboration::Reply { .. }
-            | Collaboration::Lapse { .. } => CommandTarget::Run,
-        },
+        Command::Create(it) => {
+            it.token = Some(Token { handoff: own, fence: attempt.fence });
+            (Sender(it.from.clone()), ByRules)
+        }
+        Command::Complete(it) => {
+            it.fence = fence;
+            (Handoff(it.handoff), ByRules)
+        }
+        Command::Reject(it) => {
+            it.fence = fence;
+            (Handoff(it.handoff), ByRules)
+        }
+        Command::Clarify(it) => {
+            it.fence = fence;
+            (Handoff(it.handoff), ByRules)
+        }
+        Command::Release(it) => {
+            it.fence = fence;
+            (Handoff(it.handoff), ByRules)
+        }
+        Command::Reply(it) => {
+            it.fence = fence;
+            (Question(it.handoff), ByRules)
+        }
+        Command::RecordUsage(it) => {
+            it.fence = attempt.fence;
+            (Handoff(it.handoff), Here)
+        }
+        Command::SendFile(it) => {
+            it.fence = attempt.fence;
+            (Handoff(it.handoff), Here)
+        }
+        Command::Accept(it) => (Handoff(it.handoff), Here),
+        Command::Record(it) => (Handoff(it.handoff), Here),
+        Command::Signal(_) => (Run, Here),
+        Command::Post { by, .. } => {
+            *by = Some(attempt.agent.clone());
+            (Run, Here)
+        }
+        Command::Collaborate(it) => {
+            speak_as(it, &attempt.agent);
+            let target = match it {
+                // Only a person locks a decision.
+                Collaboration::LockDecision { .. } => Operator,
+                Collaboration::Decide(_)
+                | Collaboration::SetContext(_)
+                | Collaboration::ReadContext { .. }
+                | Collaboration::Ask { .. }
+                | Collaboration::Reply { .. }
+                | Collaboration::Lapse { .. } => Run,
+            };
+            (target, Here)
+        }
         Command::Cancel { .. }
         | Command::TimeOut { .. }
         | Command::MarkStale { .. }
@@ -346,36 +386,8 @@ fn target(command: &Command) -> CommandTarget<'_> {
         | Command::CancelRun { .. }
         | Command::Goto { .. }
         | Command::StartAt(_)
-        | Command::Skip { .. } => CommandTarget::Operator,
+        | Command::Skip { .. } => (Operator, Here),
     }
-}
-
-/// With the attempt's own fencing token, whatever the sender gave: a token opens one holding, and not
-/// the next one of the same handoff.
-fn fenced(mut command: Command, attempt: &Attempt, own: HandoffNo) -> Command {
-    let fence = Some(attempt.fence);
-    if let Command::Create(it) = &mut command {
-        it.token = Some(Token { handoff: own, fence: attempt.fence });
-    } else if let Command::Complete(it) = &mut command {
-        it.fence = fence;
-    } else if let Command::Reject(it) = &mut command {
-        it.fence = fence;
-    } else if let Command::Clarify(it) = &mut command {
-        it.fence = fence;
-    } else if let Command::Release(it) = &mut command {
-        it.fence = fence;
-    } else if let Command::Reply(it) = &mut command {
-        it.fence = fence;
-    } else if let Command::RecordUsage(it) = &mut command {
-        it.fence = attempt.fence;
-    } else if let Command::SendFile(it) = &mut command {
-        it.fence = attempt.fence;
-    } else if let Command::Post { by, .. } = &mut command {
-        *by = Some(attempt.agent.clone());
-    } else if let Command::Collaborate(it) = &mut command {
-        speak_as(it, &attempt.agent);
-    }
-    command
 }
 
 /// An attempt speaks for its own agent, whatever the sender said.

@@ -3,9 +3,9 @@
 //! This crate turns requests into commands of the engine and results into JSON, and decides
 //! nothing. `guard` says which requests are let in; `problem` has the error responses.
 
-mod accept;
 mod body;
 mod cluster;
+mod content_negotiation;
 mod credential;
 mod errors;
 mod events;

@@ -406,7 +406,7 @@ impl AttemptRun {
             )
             | None => {}
         }
-        if let Some(over) = self.is_over().await {
+        if let Some(over) = self.result_if_lost().await {
             if matches!(over, AttemptResult::HandedOff(_)) {
                 self.commit_changes().await;
             }
@@ -432,8 +432,8 @@ impl AttemptRun {
         }
     }
 
-    /// Whether the work is this attempt's no more, and so was handed on by the agent itself.
-    async fn is_over(&self) -> Option<AttemptResult> {
+    /// The result of an attempt whose work is not its own any more: the agent handed it on, or lost it.
+    async fn result_if_lost(&self) -> Option<AttemptResult> {
         loop {
             match self.context.client.heartbeat(&self.record.key).await {
                 Ok(()) => return None,

@@ -227,7 +227,7 @@ async fn work(context: Arc<RunnerContext>, claim: CheckClaim, stopped: watch::Re
     };
     let ended = tokio::select! {
         ended = run => ended,
-        lost = is_lost(&context, &record) => Err(lost),
+        lost = until_lost(&context, &record) => Err(lost),
         () = is_told(stopped) => Err(CheckFailure::Stopped),
     };
     // What was dropped in the middle has ended its group; what has left that is found by its mark.
@@ -258,7 +258,7 @@ async fn work(context: Arc<RunnerContext>, claim: CheckClaim, stopped: watch::Re
 }
 
 /// Heartbeats, until one is refused.
-async fn is_lost(context: &RunnerContext, record: &CheckRecord) -> CheckFailure {
+async fn until_lost(context: &RunnerContext, record: &CheckRecord) -> CheckFailure {
     loop {
         tokio::time::sleep(heartbeat_every(record.lease_seconds)).await;
         match context.client.heartbeat(&record.key).await {

@@ -30,7 +30,7 @@ pub(crate) use self::probe::Prober;
 const MOST_IN_A_GROUP: usize = 256;
 /// How many commands may wait. Beyond it, backpressure: senders wait, without blocking a thread.
 const MOST_WAITING: usize = 1024;
-/// After this long without work the log is checkpointed and truncated.
+/// After this long without work SQLite's WAL is copied into the database file and emptied.
 const IDLE: Duration = Duration::from_millis(500);
 
 /// Sends work to the thread. Dropping it lets the thread finish, and waits for it.

@@ -127,32 +127,25 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let audit = top.get("audit").map(|it| audit::settings(&it, problems)).unwrap_or_default();
     let retention =
         top.get("retention").map(|it| retention::settings(&it, problems)).unwrap_or_default();
-    let Some(project) = top.get("project") else {
-        return Some(ProjectFile {
-            lint,
-            archive,
-            checks,
-            runner,
-            audit,
-            retention,
-            ..ProjectFile::default()
-        });
-    };
-    let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
-    Some(ProjectFile {
-        default_workflow: fields
-            .get("workflow")
-            .and_then(|it| it.parsed(WorkflowName::parse, problems)),
-        data: fields.get("data").and_then(|it| folder(&it, "`.baton`", "data", problems)),
-        database_url: fields.get("database_url").and_then(|it| database_url(&it, problems)),
-        profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
+    let mut file = ProjectFile {
         lint,
         archive,
-        runner,
         checks,
+        runner,
         audit,
         retention,
-    })
+        ..ProjectFile::default()
+    };
+    if let Some(project) = top.get("project") {
+        let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
+        file.default_workflow =
+            fields.get("workflow").and_then(|it| it.parsed(WorkflowName::parse, problems));
+        file.data = fields.get("data").and_then(|it| folder(&it, "`.baton`", "data", problems));
+        file.database_url =
+            fields.get("database_url").and_then(|it| database_url(&it, problems));
+        file.profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
+    }
+    Some(file)
 }
 
 fn database_url(field: &FieldAt<'_>, problems: &mut Problems) -> Option<DatabaseUrl> {

@@ -33,7 +33,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
         }
     }
     if let Some(said) = accept.acknowledgement.as_ref().and_then(|it| it.from.as_ref()) {
-        is_sender(draft, &handoff, said)?;
+        check_sender(draft, &handoff, said)?;
     }
     tell_failed(draft, accept);
     // An acknowledgement that asks a question opens a clarification instead of accepting.
@@ -43,7 +43,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
         question::ask(draft, &handoff, &words);
         return Ok(());
     }
-    is_offered(draft, &handoff)?;
+    check_offered(draft, &handoff)?;
     if draft.run.status == RunStatus::Paused {
         return Err(Refusal::Paused);
     }
@@ -70,7 +70,7 @@ fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
 
 /// The sender as the receiver may know it: of the handoff, or of the work in it where another agent
 /// offered it again.
-fn is_sender(draft: &Draft<'_>, handoff: &Handoff, said: &AgentId) -> Result<(), Refusal> {
+fn check_sender(draft: &Draft<'_>, handoff: &Handoff, said: &AgentId) -> Result<(), Refusal> {
     let at_source = || draft.workflow().agents_at(&handoff.forward.from).contains(said);
     if handoff.from.agent == *said || at_source() {
         return Ok(());
@@ -91,7 +91,7 @@ fn tell_failed(draft: &mut Draft<'_>, accept: &Accept) {
 }
 
 /// Refuses a handoff that is held back until later.
-pub(super) fn is_offered(draft: &Draft<'_>, handoff: &Handoff) -> Result<(), Refusal> {
+pub(super) fn check_offered(draft: &Draft<'_>, handoff: &Handoff) -> Result<(), Refusal> {
     match handoff.held_back_until {
         Some(until) if draft.ground.now < until => {
             Err(Refusal::NotYet { handoff: handoff.no, until })

@@ -24,7 +24,7 @@ pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Ref
     if handoff.is_stale {
         return Err(Refusal::AlreadyStale { handoff: no });
     }
-    is_due(draft, no, stale_at(draft.workflow(), &handoff))?;
+    check_due(draft, no, stale_at(draft.workflow(), &handoff))?;
     draft.emit(HandoffEvent::Stale { handoff: no, is_no_move: true });
     draft.done.handoff = Some(no);
     Ok(())
@@ -54,7 +54,7 @@ pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> 
 /// The receiver did not accept in time: the workflow says what happens.
 pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
     if let Some(row) = draft.run.handoff(no).filter(|it| it.checks.is_some()).cloned() {
-        is_due(draft, no, expires_at(draft.workflow(), &row))?;
+        check_due(draft, no, expires_at(draft.workflow(), &row))?;
         return checked::nobody_came(draft, &row);
     }
     let handoff = draft.open_work(no)?;
@@ -73,7 +73,7 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
             return Err(wrong_state("expire", &handoff, "it has been accepted"));
         }
     }
-    is_due(draft, no, expires_at(draft.workflow(), &handoff))?;
+    check_due(draft, no, expires_at(draft.workflow(), &handoff))?;
     let policy = draft.workflow().expiry_at(&handoff.to.place).map(|it| it.then);
     let reason = draft.keep("It was not accepted in time");
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(reason) });
@@ -137,7 +137,7 @@ fn stalls_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     stale_at(workflow, handoff)?.checked_add(after).ok()
 }
 
-fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<(), Refusal> {
+fn check_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<(), Refusal> {
     match due {
         Some(due) if due <= draft.ground.now => Ok(()),
         due => Err(Refusal::NotDue { handoff: no, due }),

@@ -268,7 +268,7 @@ fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Ha
         State::Pending => match profile {
             Profile::Strict => Err(Refusal::AcceptFirst { handoff: handoff.no }),
             Profile::Lenient => {
-                accept::is_offered(draft, handoff)?;
+                accept::check_offered(draft, handoff)?;
                 if draft.run.status == RunStatus::Paused {
                     return Err(Refusal::Paused);
                 }

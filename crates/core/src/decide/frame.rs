@@ -15,19 +15,19 @@ const MOST_FRAMES: usize = 8;
 
 /// Parks the holder until a person answers.
 pub(super) fn open(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(), Refusal> {
-    is_flat_enough(draft)?;
+    check_depth(draft)?;
     draft.emit(FrameEvent::Opened { caller, is_delegation: false });
     Ok(())
 }
 
 /// Parks the holder until its delegate returns a part, which is counted.
 pub(super) fn open_counted(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(), Refusal> {
-    is_flat_enough(draft)?;
+    check_depth(draft)?;
     draft.emit(FrameEvent::Opened { caller, is_delegation: true });
     Ok(())
 }
 
-fn is_flat_enough(draft: &Draft<'_>) -> Result<(), Refusal> {
+fn check_depth(draft: &Draft<'_>) -> Result<(), Refusal> {
     let depth = draft.run.frames_in(draft.branch).count();
     if depth >= MOST_FRAMES { Err(Refusal::TooDeep { depth }) } else { Ok(()) }
 }

@@ -77,7 +77,7 @@ impl LintRule {
         match self {
             LintRule::BlankField => "no blank text".to_owned(),
             LintRule::Placeholder => {
-                "no placeholder such as `TODO`, `TBD`, `...` or a mark left in".to_owned()
+                "no placeholder such as `TODO`, `TBD`, `...` alone, or a `<...>` of the example left in".to_owned()
             }
             LintRule::Secret => "no key, token or password".to_owned(),
             LintRule::InvisibleCharacter => "no invisible characters".to_owned(),
@@ -106,7 +106,7 @@ impl LintRule {
                 format!("each with `question` and `priority` ({})", PRIORITIES.join(", "))
             }
             LintRule::DecisionWithoutRationale => {
-                "each with `decision` and `rationale`".to_owned()
+                "each with `decision` and `rationale` (those under `discoveries` are plain texts)".to_owned()
             }
             LintRule::DecisionWithoutId => "each with an `id`".to_owned(),
             LintRule::ClaimWithoutEvidence => {
@@ -114,7 +114,9 @@ impl LintRule {
             }
             LintRule::FailedCheck => "never false beside a success".to_owned(),
             LintRule::CountMismatch => {
-                "a count is at least the number of items that its list has".to_owned()
+                "a count is at least the number of items in the list of that name (`learnings`, `gotchas`), if the \
+                 package has it"
+                    .to_owned()
             }
             LintRule::ImpossibleNumber => "no number is below 0, no coverage above 100".to_owned(),
             LintRule::StaleWorkflowState => "leave it out: Baton knows it".to_owned(),

@@ -8,7 +8,7 @@ use baton_core::package::Format;
 use baton_wire::formats;
 
 use super::write::RunPath;
-use crate::accept;
+use crate::content_negotiation;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
@@ -38,7 +38,7 @@ pub(super) async fn get(
     Named(name): Named,
     headers: HeaderMap,
 ) -> Result<Response, ApiProblem> {
-    let format = accept::wanted(&headers, &OFFERED)?;
+    let format = content_negotiation::wanted(&headers, &OFFERED)?;
     let run = find_run(&app, &name).await?.run.id;
     let document = app.read().completion(run).await?;
     let kind = format.media_type();

@@ -33,8 +33,8 @@ use super::command_result::tell_handoff;
 use super::documents::{self, CommandOrDocument, DocumentQuery};
 use super::window;
 use super::write::{HandoffPath, RunHeaders, WriteQuery, WriteRequest};
-use crate::accept;
 use crate::body;
+use crate::content_negotiation;
 use crate::lookup::{
     find_handoff, find_run, known_agent, not_found, run_id, story_key, typed_story,
 };
@@ -223,7 +223,7 @@ pub(super) async fn get(
 ) -> Result<Response, ApiProblem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let run = app.read().run(&RunRef::Id(row.run)).await?;
-    match accept::wanted(&headers, &Format::ALL)? {
+    match content_negotiation::wanted(&headers, &Format::ALL)? {
         Format::Json => {
             let detail = handoff_detail(&app, &row, &run).await?;
             let mut response = ApiResponse::new(detail).at(run.version).into_response();
@@ -278,7 +278,7 @@ pub(super) async fn package(
             Err(not_found("no_package", message))
         }
         ContentKind::Package { format, hash } => {
-            let wanted = accept::wanted(&headers, &own_first(format))?;
+            let wanted = content_negotiation::wanted(&headers, &own_first(format))?;
             let text = if wanted == format {
                 content.text.to_string()
             } else {

@@ -199,9 +199,9 @@ async fn no_agent_has_commands_of_two_protocols() {
 async fn the_profile_is_said_as_it_is() {
     let world = world().await;
     let cli = world.prompt(2, AgentInterface::Cli).await;
-    assert!(cli.contains("It is taken in strict: every field below is required"), "{cli}");
+    assert!(cli.contains("The profile is strict: every field below is required"), "{cli}");
     let curl = world.prompt(2, AgentInterface::Curl).await;
-    assert!(curl.contains("It is taken in lenient"), "{curl}");
+    assert!(curl.contains("The profile is lenient"), "{curl}");
     assert!(
         curl.contains(
             "It is refused without `build_passes`, or with a value other than its `<...>` says."

@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 
 use super::document::refused;
 use super::{media_type, rendered};
-use crate::accept;
+use crate::content_negotiation;
 use crate::lookup::{find_handoff, known_agent};
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
@@ -60,7 +60,7 @@ pub(in crate::v1) async fn template(
     Params(query): Params<TemplateQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiProblem> {
-    let format = accept::wanted(&headers, &Format::ALL)?;
+    let format = content_negotiation::wanted(&headers, &Format::ALL)?;
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let to = query.to.as_deref().map(|it| known_agent(&app, it)).transpose()?;
     let outcome = query.outcome.as_deref().map(outcome).transpose()?;
