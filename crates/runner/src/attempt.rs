@@ -14,7 +14,7 @@ use std::time::Duration;
 use baton_api::Claim;
 use baton_core::hash::Hash;
 use baton_files::{Dir, FileError, FileMode, fail_point};
-use baton_wire::project_file::runner::{ExecutorKind, ExecutorSettings};
+use baton_wire::project_file::runner::ExecutorSettings;
 use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -24,7 +24,7 @@ pub use self::messages::{RunnerNote, runner_note};
 use self::messages::{note, switch_sentence};
 use crate::RunnerContext;
 use crate::client::ApiFailure;
-use crate::executor::{AttemptBrief, Executor, OutputForm, executor};
+use crate::executor::{AttemptBrief, Executor, OutputForm, command_words, executor};
 use crate::masking::Masking;
 use crate::process::{ProgramSpec, RunningProgram};
 use crate::record::{AgentEnd, AttemptRecord, AttemptStage, OUTPUT, WRITTEN, prompt_file};
@@ -209,7 +209,7 @@ impl AttemptRun {
         settings: &ExecutorSettings,
         workspace: &WorkspaceRecord,
     ) -> Result<(), AttemptFailure> {
-        let ExecutorKind::Command(words) = &settings.kind else { return Ok(()) };
+        let words = command_words(&settings.kind);
         let (project, own) = (&self.context.project, &self.context.settings.env);
         let foreign = foreign_file(project, &Dir::open(&workspace.path)?, words, own);
         foreign.map_or(Ok(()), |file| Err(AttemptFailure::ForeignFile(file)))

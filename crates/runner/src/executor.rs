@@ -119,6 +119,17 @@ pub(crate) fn executor(
     }
 }
 
+/// The command that an executor starts, as the settings have it. Empty where Baton itself plays a script, which
+/// it reads from the project.
+pub(crate) fn command_words(kind: &ExecutorKind) -> &[String] {
+    match kind {
+        ExecutorKind::Command(words) => words,
+        ExecutorKind::Program(program) => &program.run,
+        ExecutorKind::Acp(agent) => &agent.run,
+        ExecutorKind::Scripted(_) => &[],
+    }
+}
+
 /// The words of a command, with the project's own files in the place of those of the workspace.
 pub(crate) fn own_files(project: &Dir, words: &[String]) -> Vec<OsString> {
     let in_project = |word: &String| match crate::trust::project_file(project, word) {

@@ -55,12 +55,22 @@ fn has_telephone(text: &str) -> bool {
         let starts = !text[..at].ends_with(|it: char| it.is_alphanumeric());
         let rest = &text[at + 1..];
         let is_part = |it: char| it.is_ascii_digit() || matches!(it, ' ' | '-' | '(' | ')' | '/');
-        let number = &rest[..rest.find(|it| !is_part(it)).unwrap_or(rest.len())];
+        let (number, after) = rest.split_at(rest.find(|it| !is_part(it)).unwrap_or(rest.len()));
         let n_digits = number.bytes().filter(u8::is_ascii_digit).count();
         starts
             && rest.starts_with(|it: char| it.is_ascii_digit())
             && (LEAST_DIGITS..=15).contains(&n_digits)
+            && !after.starts_with(|it: char| it.is_alphanumeric())
+            && !is_date(number.trim_end())
     })
+}
+
+/// A day in a year of more than four digits, as ISO 8601 writes it: `+275760-09-13`.
+fn is_date(number: &str) -> bool {
+    let fields: Vec<&str> = number.split('-').collect();
+    let is_number = |it: &&str| it.bytes().all(|it| it.is_ascii_digit());
+    matches!(fields.as_slice(), [year, month, day] if year.len() == 6 && month.len() == 2 && day.len() == 2)
+        && fields.iter().all(is_number)
 }
 
 #[cfg(test)]
@@ -87,6 +97,8 @@ mod tests {
             "@acme/forms 3.2.0",
             "+12 tests",
             "build +20260402",
+            "a Date ends at +275760-09-13",
+            "new Date(\"+275361-01-01T00:00:00Z\")",
         ] {
             assert!(!text.split(is_around).any(is_address) && !has_telephone(text), "{text}");
         }

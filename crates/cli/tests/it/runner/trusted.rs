@@ -123,6 +123,41 @@ fn a_set_up_script_that_is_another_one_on_the_story_s_branch_is_not_started() {
     assert!(!std::path::Path::new(tree.trim()).join("evil").exists());
 }
 
+/// An executor of this kind is not started where the story's branch has another program in its place.
+#[track_caller]
+fn is_not_started_from_the_branch(kind: &str) {
+    let workshop = Workshop::new("curl", "");
+    let settings = format!(
+        "[project]\nworkflow = \"story-pipeline\"\n[runner]\nlease = \"1s\"\n[executors.own]\n\
+         kind = \"{kind}\"\nrun = [\"sh\", \"-c\", \"exec tools/own.sh\"]\n\
+         [agents.\"*\"]\nexecutors = [\"own\"]\n"
+    );
+    workshop.write(".baton/baton.toml", &settings);
+    workshop.git(&["checkout", "-q", "-b", "theirs"]);
+    workshop.write("tools/own.sh", "touch evil\n");
+    workshop.commit("Another program");
+    workshop.git(&["checkout", "-q", "main"]);
+    workshop.write("tools/own.sh", "true\n");
+    workshop.write(".baton/baton.toml", &settings);
+    workshop.ok(&["trust", "--yes"]);
+    let _served = workshop.serves();
+    workshop.ok(&["story", "add", "s1", "--title", "Say hello", "--branch", "theirs"]);
+    workshop.ok(&["run", "start", "s1"]);
+    workshop.until("s1", "a person is asked", |it| it["currentAgent"] == "human");
+    let handoffs = workshop.handoffs("s1");
+    let is_told = |it: &serde_json::Value| {
+        it["endedReason"].as_str().unwrap_or_default().contains("`tools/own.sh` in the workspace")
+    };
+    assert!(handoffs.iter().any(is_told), "{handoffs:#?}");
+}
+
+#[test]
+fn a_program_of_any_kind_is_the_one_that_was_trusted() {
+    for kind in ["command", "claude", "acp"] {
+        is_not_started_from_the_branch(kind);
+    }
+}
+
 #[test]
 fn a_command_that_cannot_be_followed_is_trusted_with_all_that_git_tracks() {
     let workshop = Workshop::new("curl", "");
