@@ -3,6 +3,7 @@
 
 use baton_core::document::Node;
 use baton_core::evidence::Evidence;
+use baton_core::lint::LintRule;
 use baton_core::names::{AgentId, Principal};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
@@ -281,6 +282,12 @@ fn earlier_rounds(brief: &Brief) -> Vec<Value> {
     earlier.map(value).collect()
 }
 
+/// A warning, `RULE FIELD`, with what the rule found.
+fn explained(warning: &str) -> String {
+    let rule = warning.split(' ').next().and_then(LintRule::parse);
+    rule.map_or_else(|| warning.to_owned(), |it| format!("{warning}: {}", it.about()))
+}
+
 /// What the receiver has to verify itself.
 fn verify(brief: &Brief, news: Option<&Parcel>) -> Option<Value> {
     // Of a check that the project has a command for, only what Baton's runner saw confirms a claim.
@@ -303,7 +310,7 @@ fn verify(brief: &Brief, news: Option<&Parcel>) -> Option<Value> {
     let evidence: Vec<Value> = posted.into_iter().map(check).collect();
     let said: Vec<Value> = said.iter().map(check).collect();
     Some(context! {
-        warnings => brief.warnings.clone(),
+        warnings => brief.warnings.iter().map(|it| explained(it)).collect::<Vec<_>>(),
         unchecked => of(ClaimStanding::Unchecked),
         failed => of(ClaimStanding::Failed),
         observed,
