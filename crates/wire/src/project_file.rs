@@ -127,22 +127,14 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let audit = top.get("audit").map(|it| audit::settings(&it, problems)).unwrap_or_default();
     let retention =
         top.get("retention").map(|it| retention::settings(&it, problems)).unwrap_or_default();
-    let mut file = ProjectFile {
-        lint,
-        archive,
-        checks,
-        runner,
-        audit,
-        retention,
-        ..ProjectFile::default()
-    };
+    let mut file =
+        ProjectFile { lint, archive, checks, runner, audit, retention, ..ProjectFile::default() };
     if let Some(project) = top.get("project") {
         let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
         file.default_workflow =
             fields.get("workflow").and_then(|it| it.parsed(WorkflowName::parse, problems));
         file.data = fields.get("data").and_then(|it| folder(&it, "`.baton`", "data", problems));
-        file.database_url =
-            fields.get("database_url").and_then(|it| database_url(&it, problems));
+        file.database_url = fields.get("database_url").and_then(|it| database_url(&it, problems));
         file.profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
     }
     Some(file)
