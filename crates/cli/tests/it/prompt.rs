@@ -160,7 +160,7 @@ fn the_branches_and_the_checks_of_a_project_are_told() {
         "with `git switch -c feat/story-s1 main`. To read only, read `main`.",
         "- Its base is the branch `main`, at commit aaaaaaaaaaaa.",
         r"tests: `python3 -m unittest 'it'\''s'` (at most 90s).",
-        "- Baton writes `state`, `.project/07-audit/sessions` in this folder: leave them out",
+        "writes `state`, `.project/07-audit/sessions` in this folder: leave them out of your commits.",
     ] {
         assert!(prompt.contains(line), "{line}\n{prompt}");
     }
