@@ -10,7 +10,9 @@ use baton_store::{EventFilter, Position, Store};
 use baton_store_postgres::PostgresStore;
 use baton_store_tests::sample::*;
 use baton_test_postgres::TestSchema;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use crate::database::{bare, open};
@@ -55,7 +57,9 @@ async fn a_naive_tail_loses_events_under_load_and_ours_loses_none() {
     let store = Arc::new(open(&schema).await);
     put(&*store, &start(1, "s-1")).await;
     let is_over = Arc::new(AtomicBool::new(false));
-    let naive = tokio::spawn(naive_tail(bare(&schema).await, is_over.clone()));
+    let (end, mut naive_end) = watch::channel(0);
+    let naive = naive_tail(bare(&schema).await, is_over.clone(), end);
+    let naive = tokio::spawn(naive);
     let ours = tokio::spawn(our_tail(store.clone(), is_over.clone()));
     let mut writers = JoinSet::new();
     for n in 0..4_u32 {
@@ -72,12 +76,13 @@ async fn a_naive_tail_loses_events_under_load_and_ours_loses_none() {
     }
     let mut client = bare(&schema).await;
     for n in 0..20_i64 {
-        // Held until others have committed behind it.
+        // Held until the naive tail has read what others have committed behind it.
         let late = client.transaction().await.unwrap();
-        late.query_one(LATE, &[&n]).await.unwrap();
-        let seen = late_is_passed(&late).await;
+        let position: i64 = late.query_one(LATE, &[&n]).await.unwrap().get(0);
+        let passed = timeout(LONG / 10, naive_end.wait_for(|it| *it > position)).await;
+        let has_stopped = passed.is_err();
         late.commit().await.unwrap();
-        if !seen {
+        if has_stopped {
             break;
         }
     }
@@ -91,23 +96,12 @@ async fn a_naive_tail_loses_events_under_load_and_ours_loses_none() {
     assert!(n_lost > 0, "the naive tail lost nothing of {}: there was no load", all.len());
 }
 
-/// Waits until a later transaction than this one has committed an event; false where none comes.
-async fn late_is_passed(late: &tokio_postgres::Transaction<'_>) -> bool {
-    let sql = "select exists (
-            select from events, identity
-            where position >= identity.position_base + (pg_current_xact_id()::text::bigint + 1) * 4096
-        )";
-    let began = tokio::time::Instant::now();
-    while began.elapsed() < LONG / 10 {
-        if late.query_one(sql, &[]).await.unwrap().get(0) {
-            return true;
-        }
-    }
-    false
-}
-
 /// What many systems do.
-async fn naive_tail(client: Client, is_over: Arc<AtomicBool>) -> Vec<Position> {
+async fn naive_tail(
+    client: Client,
+    is_over: Arc<AtomicBool>,
+    end: watch::Sender<i64>,
+) -> Vec<Position> {
     let sql = "select position from events where position > $1 order by position";
     let mut seen: Vec<i64> = Vec::new();
     loop {
@@ -115,6 +109,7 @@ async fn naive_tail(client: Client, is_over: Arc<AtomicBool>) -> Vec<Position> {
         let last = seen.last().copied().unwrap_or_default();
         let rows = client.query(sql, &[&last]).await.unwrap();
         seen.extend(rows.iter().map(|it| it.get::<_, i64>(0)));
+        end.send_replace(seen.last().copied().unwrap_or_default());
         if was_over && rows.is_empty() {
             return seen.into_iter().map(|it| Position(it.unsigned_abs())).collect();
         }
