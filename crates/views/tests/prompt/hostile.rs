@@ -76,13 +76,16 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// What the linter says of a text changes with the text, but in Baton's own words: a rule and a path.
+/// What the linter says of a text changes with the text, but in Baton's own words: a rule, a path and what the
+/// rule is about.
 fn rests(prompts: &[String]) -> Vec<String> {
     let is_own = |line: &str| {
         let words = line.strip_prefix("- ").and_then(|it| it.split_once(' '));
-        words.is_some_and(|(rule, path)| {
+        words.is_some_and(|(rule, place)| {
             let is_path = |it: char| it.is_ascii_alphanumeric() || "_.-[]?".contains(it);
-            LintRule::parse(rule).is_some() && path.chars().all(is_path)
+            let about = LintRule::parse(rule).map(|it| format!(": {}", it.about()));
+            let path = about.and_then(|it| place.strip_suffix(&it));
+            path.is_some_and(|it| it.chars().all(is_path))
         })
     };
     let rest = |prompt: &String| {
