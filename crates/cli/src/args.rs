@@ -2,6 +2,7 @@
 
 mod answers;
 mod audit;
+mod dashed_text;
 mod database;
 mod demo;
 mod do_work;
@@ -33,6 +34,7 @@ use uuid::Uuid;
 
 pub(crate) use self::answers::{AnswerArgs, DelegateArgs, EvidenceArgs, Modify, Say};
 pub(crate) use self::audit::{AuditCommand, AuditRange, AuditRedact, AuditVerify};
+pub(crate) use self::dashed_text::with_dashed_texts;
 pub(crate) use self::database::{
     OF_ENVIRONMENT, TypedDatabase, VARIABLE as DATABASE_VARIABLE, moved_to_environment,
     url_in_environment,

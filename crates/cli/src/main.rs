@@ -42,8 +42,9 @@ fn main() -> ExitCode {
         show::answer(&args::greeting());
         return ExitCode::SUCCESS;
     }
-    let matches =
-        args::root().try_get_matches().unwrap_or_else(|it| args::nearest_first(it).exit());
+    let typed = args::with_dashed_texts(std::env::args_os());
+    let matches = args::root().try_get_matches_from(typed);
+    let matches = matches.unwrap_or_else(|it| args::nearest_first(it).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let format = cli.format();
     if let Err(failure) = hide_secrets(&cli) {

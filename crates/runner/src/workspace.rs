@@ -5,6 +5,7 @@
 mod cleaning;
 mod contents;
 mod environment;
+mod scratch_index;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,8 +16,8 @@ use baton_wire::project_file::runner::{RunnerSettings, WorkspaceKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use self::cleaning::INDEX;
 pub(crate) use self::contents::AgentSession;
+use self::scratch_index::ScratchIndex;
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
 use crate::process::{ProgramSpec, end_marked, run_to_end};
@@ -454,12 +455,12 @@ impl Workspaces {
     /// True if the workspace has changes that are not committed.
     pub async fn is_dirty(&self, record: &WorkspaceRecord) -> bool {
         let git = self.git.at(record.path.clone());
-        let Ok(folder) = self.folder(record.run) else { return true };
-        let Ok(path) = folder.real_path() else { return true };
-        let is_dirty = git.is_top().await && git.is_dirty(&path.join(INDEX)).await.unwrap_or(true);
-        // It is made anew each time.
-        let _ = folder.remove(INDEX);
-        is_dirty
+        let Ok(index) = self.scratch_index(record.run) else { return true };
+        git.is_top().await && git.is_dirty(index.path()).await.unwrap_or(true)
+    }
+
+    fn scratch_index(&self, run: Uuid) -> Result<ScratchIndex, FileError> {
+        ScratchIndex::within(self.folder(run)?)
     }
 
     fn folder(&self, run: Uuid) -> Result<Dir, FileError> {

@@ -98,6 +98,20 @@ impl When {
     }
 }
 
+impl Check {
+    /// False where a document without the field keeps it.
+    pub fn needs_field(&self) -> bool {
+        match self {
+            Self::Present | Self::Kind(_) | Self::OneOf(_) | Self::AtLeast(_) => true,
+            Self::NoneOf(_)
+            | Self::AtMost(_)
+            | Self::Absent
+            | Self::SameAs(_)
+            | Self::CountedBy(_) => false,
+        }
+    }
+}
+
 impl ContractRule {
     /// True where the rule applies to this document.
     pub(crate) fn is_due(&self, body: &Body<'_>) -> bool {

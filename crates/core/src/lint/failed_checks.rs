@@ -92,12 +92,19 @@ pub fn likely_outcome(package: &Node) -> Option<Outcome> {
     (!is_stuck).then_some(Outcome::Success)
 }
 
+/// What follows "not" where nothing had to be checked.
+const NOT_DUE: &[&str] = &["applicable", "needed", "required", "relevant", "necessary"];
+
 /// "failed", "not installed", "passed (150/156)", "3 vulnerabilities".
 fn is_failure(text: &str) -> bool {
     let mut words = words(text).take(20);
     let Some(first) = words.next() else { return false };
     let is = |it: &str| first.eq_ignore_ascii_case(it);
-    FAILED.iter().any(|it| is(it)) || is("not") || is_part(text) || {
+    if is("not") {
+        let is_due = |next: &str| !NOT_DUE.iter().any(|it| next.eq_ignore_ascii_case(it));
+        return words.next().is_none_or(is_due);
+    }
+    FAILED.iter().any(|it| is(it)) || is_part(text) || {
         let number: Option<u32> = first.parse().ok();
         let counts_bad = |it: &str| {
             let it = it.to_ascii_lowercase();
@@ -171,6 +178,8 @@ mod tests {
             "verified",
             "0 errors, 3 notes",
             "24 tests",
+            "not applicable: nothing listens on a port",
+            "Not needed",
         ] {
             assert!(!is_failure(good), "{good}");
         }

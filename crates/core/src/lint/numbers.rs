@@ -32,6 +32,12 @@ const XML: &[(&str, NumberKind)] = &[
     ("metrics.total_commits", NumberKind::Count),
 ];
 
+/// Those of them that there may be nothing for.
+const OPTIONAL: &[&str] = &["pr_number", "port"];
+
+/// What says so.
+const NOTHING: &[&str] = &["none", "not applicable", "n/a"];
+
 /// Fields of any document that may hold something else too; only a number is judged.
 const ANY: &[(&str, NumberKind)] = &[
     ("files_changed", NumberKind::Count),
@@ -59,7 +65,10 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
     };
     let judge = |path: &str, kind: NumberKind, other: Other, sink: &mut Sink| {
         let Some(word) = body.fields().at(path).and_then(text).map(str::trim) else { return };
-        if !word.is_empty() && !is_placeholder(word) && !kind.holds(word, other) {
+        let is_nothing = OPTIONAL.contains(&path)
+            && NOTHING.iter().any(|it| word.to_ascii_lowercase().starts_with(it));
+        let is_judged = !word.is_empty() && !is_placeholder(word) && !is_nothing;
+        if is_judged && !kind.holds(word, other) {
             sink.say_once(LintRule::ImpossibleNumber, body.field_path(path), kind.message());
         }
     };

@@ -6,9 +6,6 @@ use uuid::Uuid;
 
 use super::{ASIDE, KeptChanges, WORKSPACES, WorkspaceError, WorkspaceRecord, Workspaces};
 
-/// The index of git while a snapshot is made.
-pub(super) const INDEX: &str = "snapshot.index";
-
 impl Workspaces {
     /// Keeps what an attempt left uncommitted under a ref of its own; `None` where that is nothing.
     pub(crate) async fn keep_changes(
@@ -21,12 +18,9 @@ impl Workspaces {
         if !git.is_top().await {
             return Ok(None);
         }
-        let folder = self.folder(record.run)?;
-        let index = folder.real_path()?.join(INDEX);
-        let commit = if git.is_dirty(&index).await? {
-            let commit = git.snapshot(message, &index).await?;
-            folder.remove(INDEX)?;
-            commit
+        let index = self.scratch_index(record.run)?;
+        let commit = if git.is_dirty(index.path()).await? {
+            git.snapshot(message, index.path()).await?
         } else if let Some(head) = git.head().await
             && !git.is_head_kept().await?
         {

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::cleaning::INDEX;
 use super::{WorkspaceError, WorkspaceRecord, Workspaces};
 
 /// An agent's conversation that can be taken up again.
@@ -62,13 +61,8 @@ impl Workspaces {
         if !git.is_top().await {
             return (None, None);
         }
-        let tree = match self.folder(record.run).and_then(|it| Ok((it.real_path()?, it))) {
-            Ok((path, folder)) => {
-                let tree = git.tree(&path.join(INDEX)).await.ok();
-                // It is made anew each time.
-                let _ = folder.remove(INDEX);
-                tree
-            }
+        let tree = match self.scratch_index(record.run) {
+            Ok(index) => git.tree(index.path()).await.ok(),
             Err(_) => None,
         };
         (git.head().await, tree)
@@ -83,15 +77,11 @@ impl Workspaces {
         if !git.is_top().await {
             return Ok(None);
         }
-        let folder = self.folder(record.run)?;
-        let index = folder.real_path()?.join(INDEX);
-        let state = match git.is_dirty(&index).await? {
-            true => Some(git.tree(&index).await?),
+        let index = self.scratch_index(record.run)?;
+        Ok(match git.is_dirty(index.path()).await? {
+            true => Some(git.tree(index.path()).await?),
             false => git.head().await,
-        };
-        // It is made anew each time.
-        let _ = folder.remove(INDEX);
-        Ok(state)
+        })
     }
 
     /// What was changed in a workspace since then, committed or not; `None` where it is no repository.

@@ -198,16 +198,14 @@ fn aside(brief: &Brief, interface: AgentInterface, letters: &mut WayLetters) -> 
     let delegates: Vec<Value> =
         delegates.iter().map(|it| letters.mark(delegate(brief, it))).collect();
     let contract = contract_of(&brief.workflow, brief.workflow.escalation.as_ref());
+    let about = "what a person has to decide, and what each choice would cost";
+    let example = asks::example(contract, None, about);
     let escalate = HandoffExample {
         action: "escalate",
         kind: Some("escalation"),
         to: AgentId::human(),
         outcome: None,
-        example: asks::example(
-            contract,
-            None,
-            "what a person has to decide, and what each choice would cost",
-        ),
+        example: if contract.is_none() { asks::with_open_questions(example) } else { example },
     };
     let failed = HandoffExample {
         action: "complete",

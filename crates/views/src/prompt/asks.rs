@@ -10,20 +10,25 @@ use baton_wire::json;
 use minijinja::context;
 use minijinja::value::Value;
 
-/// What the example of a contract does not show: the fields without which every profile refuses it, and
-/// the rules that hold in some cases only.
+/// What the example of a contract does not show: the fields without which every profile refuses it, those whose
+/// values alone it judges, and the rules that hold in some cases only.
 pub(super) fn fields(contract: &Contract) -> Value {
     let refused = |rule: &ContractRule| refused_words(contract, rule);
     let all = || contract.must.iter().chain(&contract.should);
     let cases: Vec<Value> =
         all().filter(|it| !it.when.is_empty()).map(|it| rule_value(it, &refused(it))).collect();
-    let mut must: Vec<String> = Vec::new();
-    for rule in contract.must.iter().filter(|it| it.when.is_empty()) {
-        if !must.contains(&rule.field) {
-            must.push(rule.field.clone());
+    let is_needed = |field: &String| {
+        contract.must.iter().any(|it| it.field == *field && it.check.needs_field())
+    };
+    let is_shown = |field: &String| contract.should.iter().any(|it| it.field == *field);
+    let (mut must, mut judged): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for ContractRule { field, .. } in contract.must.iter().filter(|it| it.when.is_empty()) {
+        let list = if is_needed(field) { &mut must } else { &mut judged };
+        if !list.contains(field) && (is_needed(field) || is_shown(field)) {
+            list.push(field.clone());
         }
     }
-    context! { must, cases }
+    context! { must, judged, cases }
 }
 
 /// A package as an agent fills it in: a mark that stands for text is in quotes, one that stands for a
@@ -65,6 +70,19 @@ pub(super) fn with_review_answers(mut example: Node) -> Node {
         && !is_there
     {
         members.push((REVIEW_ANSWERS.to_owned(), Node::List(vec![point])));
+    }
+    example
+}
+
+/// The example of a question to a person with a place for each thing to decide.
+pub(super) fn with_open_questions(mut example: Node) -> Node {
+    const OPEN_QUESTIONS: &str = "open_questions";
+    let question = Node::map([
+        ("question", Node::text("<text: one thing to decide, with its choices>")),
+        ("priority", Node::text("<one of `critical`, `high`, `medium`, `normal`, `low`>")),
+    ]);
+    if let Node::Map(members) = &mut example {
+        members.push((OPEN_QUESTIONS.to_owned(), Node::List(vec![question])));
     }
     example
 }
@@ -195,7 +213,8 @@ mod tests {
         };
         expect!["- where status is merged, `sha` (text): about sha"]
             .assert_eq(templates::phrase("cases", fields(&contract)).trim());
-        expect!["`story`, `build`"].assert_eq(&templates::phrase("must", fields(&contract)));
+        expect!["It is refused without `story`, and where one of them or `build` is not what its `<...>` says."]
+            .assert_eq(&templates::phrase("refused", fields(&contract)));
     }
 
     #[test]

@@ -173,6 +173,8 @@ pub(super) struct PersonAnswer {
     pub(super) cause: Option<GateCause>,
     /// The question, where an agent asked on its own initiative.
     pub(super) question: Option<UntrustedText>,
+    /// What the agent sent with its question, where that says more than the question itself.
+    pub(super) asked_with: Option<Parcel>,
     pub(super) comment: Option<UntrustedText>,
 }
 
@@ -228,6 +230,15 @@ impl BriefHandoff {
 }
 
 impl Parcel {
+    /// Whether there is more to read than the summary, which is a question's reason too.
+    pub(super) fn says_more_than_summary(&self) -> bool {
+        match self.document.as_ref() {
+            Some(Node::Map(members)) => members.iter().any(|(key, _)| key != "summary"),
+            Some(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_))
+            | None => true,
+        }
+    }
+
     /// The reason that the package states, where it has nothing else.
     pub(super) fn only_reason(&self) -> Option<&str> {
         match self.document.as_ref()? {

@@ -262,6 +262,7 @@ fn person(said: &PersonAnswer) -> Value {
         answer => said.answer.name(),
         cause => said.cause.map(|it| it.sentence()),
         question => said.question.clone(),
+        asked_with => said.asked_with.as_ref().map(parcel),
         comment => said.comment.clone(),
     }
 }

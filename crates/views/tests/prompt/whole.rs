@@ -203,9 +203,7 @@ async fn the_profile_is_said_as_it_is() {
     let curl = world.prompt(2, AgentInterface::Curl).await;
     assert!(curl.contains("The profile is lenient"), "{curl}");
     assert!(
-        curl.contains(
-            "It is refused without `build_passes`, or with a value other than its `<...>` says."
-        ),
+        curl.contains("It is refused where `build_passes` is not what its `<...>` says."),
         "{curl}"
     );
     // Failing is a way of its own, and the work is tried again.

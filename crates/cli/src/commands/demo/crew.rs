@@ -60,6 +60,10 @@ impl Crew {
         Ok(())
     }
 
+    pub(super) fn has_server(&self) -> bool {
+        self.server.is_some()
+    }
+
     pub(super) async fn start_runner(&mut self) -> Result<(), Failure> {
         let url = self.url();
         let args = ["runner", "--server", &url];

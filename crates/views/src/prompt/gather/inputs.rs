@@ -402,6 +402,9 @@ impl PromptInputs {
                 answer: answer.clone(),
                 cause: self.cause_of(row.no),
                 question: self.question_to_person(row, is_own(row)),
+                asked_with: self
+                    .parcel(row)
+                    .filter(|it| is_own(row) && it.says_more_than_summary()),
                 comment: comment.map(|it| self.words(it)),
             })
         };
