@@ -78,6 +78,17 @@ pub struct BranchDocument {
     pub current_agent: Option<String>,
     pub current_place: Option<String>,
     pub current_handoff: Option<String>,
+    /// What it waits for while its baton is `parked`.
+    #[serde(default)]
+    pub parked_on: Option<WaitWord>,
+    /// When its work is offered again, if it waits for that. Omitted otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back_until: Option<Timestamp>,
+    /// True while an agent is asked about its current handoff.
+    #[serde(default)]
+    pub is_asked: bool,
+    #[serde(default)]
+    pub is_stale: bool,
     /// The label of the handoff that brought its work to the join.
     pub arrived_with: Option<String>,
 }

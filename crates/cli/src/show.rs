@@ -32,7 +32,7 @@ pub(crate) use output::{
     answer_text, confirmed, error_line, hint_line, note, note_json, note_text, pretty,
     problem_lines, typed_line,
 };
-pub(crate) use pasted::{pasted, remember_place};
+pub(crate) use pasted::{as_caller, pasted, remember_place};
 pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};

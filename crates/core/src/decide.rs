@@ -147,7 +147,7 @@ use draft::Draft;
 pub use offer::BACK_AT_ORCHESTRATOR;
 pub use redact::{ExpiredMessages, expire, redact};
 pub use template::{TemplateRequest, template};
-pub use usage::{AgentBudget, BudgetedWork, remaining, run_budget};
+pub use usage::{AgentBudget, BudgetedWork, granted_budget, remaining, run_budget};
 
 use crate::budget::Budget;
 use crate::command::{Command, Create, StartAt};

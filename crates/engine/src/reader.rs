@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use baton_core::budget::{Budget, BudgetOwner};
 use baton_core::command::Command;
-use baton_core::decide::{Decision, decide};
+use baton_core::decide::{Decision, decide, granted_budget};
+use baton_core::gate::Gate;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::refusal::Refusal;
@@ -69,6 +71,17 @@ impl<'a> Reader<'a> {
         command: &Command,
     ) -> Result<Decision, Refusal> {
         decide(run, command, self.engine.ground(self.caller, &self.engine.catalog(), workflow))
+    }
+
+    /// The budget that a gate is about, with all that people have granted.
+    pub fn granted_budget(
+        self,
+        run: &Run,
+        workflow: &Workflow,
+        of: &BudgetOwner,
+        gate: &Gate,
+    ) -> Budget {
+        granted_budget(run, workflow, self.engine.catalog().budgets(), of, gate)
     }
 
     /// The events of a run before a position, newest first.
@@ -191,6 +204,11 @@ impl<'a> Reader<'a> {
 
     pub async fn stories(self, filter: &StoryFilter) -> Result<Vec<StoryRow>, EngineError> {
         Ok(self.engine.store.stories(filter).await?)
+    }
+
+    /// The first stories that never had a run, in the order in which `run start` begins them.
+    pub async fn stories_to_begin(self, limit: u32) -> Result<Vec<StoryRow>, EngineError> {
+        Ok(self.engine.store.stories_to_begin(None, limit).await?)
     }
 
     pub async fn count_stories(self) -> Result<StoryCounts, EngineError> {

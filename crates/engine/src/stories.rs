@@ -161,7 +161,7 @@ impl Engine {
         let counts = self.store.count_stories().await?;
         let why = match (counts.n_stories, counts.n_to_begin) {
             (0, _) => "there is none; `baton story add` makes one".to_owned(),
-            (_, 0) => "every story is under way or finished".to_owned(),
+            (_, 0) => "every story is under way, finished or cancelled".to_owned(),
             (_, n) => format!("{n} wait for others to be finished"),
         };
         Err(EngineError::NothingReady { why })

@@ -6,6 +6,7 @@ mod asked;
 mod sender_words;
 mod text;
 
+use baton_core::budget::Budget;
 use baton_core::command::{Command, Create, GateAnswer};
 use baton_core::contract::Profile;
 use baton_core::decide::Decision;
@@ -65,6 +66,8 @@ pub struct InboxChoice {
     /// Whether the answer needs a comment.
     pub needs_words: bool,
     pub then: Then,
+    /// What the budget that the person is asked about becomes, where the answer raises it.
+    pub budget: Option<Budget>,
 }
 
 /// The state of a run after a choice.
@@ -233,7 +236,7 @@ impl Views<'_> {
             // The result depends on a package that does not exist yet; its receiver does not.
             // It goes where the sender's would.
             let approved = self.choice(waiting, handoff, Answer::Approve);
-            return InboxChoice { name, needs_words, then: approved.then };
+            return InboxChoice { name, needs_words, ..approved };
         }
         let command = Command::Answer(GateAnswer {
             handoff,
@@ -242,7 +245,18 @@ impl Views<'_> {
             comment: FreeText::parse("…").ok().filter(|_| needs_words),
             package: None,
         });
-        InboxChoice { name, needs_words, then: self.then(waiting, &command) }
+        let then = self.then(waiting, &command);
+        InboxChoice { name, needs_words, then, budget: self.budget_after(waiting, &command) }
+    }
+
+    /// The budget that the answer raises.
+    fn budget_after(&self, waiting: WaitingRun<'_>, command: &Command) -> Option<Budget> {
+        let Command::Answer(answer) = command else { return None };
+        let gate = gate_of(waiting.run, answer.handoff)?;
+        let of = &gate.budget.as_ref()?.of;
+        let after = self.preview(waiting.run, waiting.workflow, command).ok()?.run;
+        let granted = |run: &Run| self.granted_budget(run, waiting.workflow, of, gate);
+        Some(granted(&after)).filter(|it| *it != granted(waiting.run))
     }
 
     /// How the orchestrator could hand in a loose baton again, and how the run could be ended.
@@ -250,7 +264,7 @@ impl Views<'_> {
         let agent = waiting.run.restarts_with(waiting.workflow);
         let choice = |name, command: &Command| {
             let then = self.then(waiting, command);
-            InboxChoice { name, needs_words: false, then }
+            InboxChoice { name, needs_words: false, then, budget: None }
         };
         let again = agent.map(|to| {
             let command = Command::Create(Create {

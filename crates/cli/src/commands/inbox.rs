@@ -56,7 +56,8 @@ fn show_item(api: &Api, item: &InboxItemDocument) {
         show::answer(&show::dim(&earlier));
     }
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
-    let row = |it: &ChoiceDocument| [show::one_line(&it.command), show::one_line(&consequence(it))];
+    let command = |it: &str| show::one_line(&show::as_caller(it));
+    let row = |it: &ChoiceDocument| [command(&it.command), show::one_line(&consequence(it))];
     let mut rows: Vec<[String; 2]> = item.choices.iter().map(row).collect();
     rows.extend(delegation(item));
     rows.extend(item.history.as_ref().map(|it| {
@@ -75,6 +76,7 @@ fn delegation(item: &InboxItemDocument) -> Option<[String; 2]> {
     }
     let command = format!("baton delegate {which} --to PERSON");
     let of = of.join(" or ");
+    let command = show::as_caller(&command);
     Some([command, format!("PERSON may approve instead of you, if you are {of}")])
 }
 

@@ -50,7 +50,7 @@ fn show_screen(api: &Api, status: &ProjectStatus) {
         if let Some(words) = words {
             show::answer(&show::block(words));
         }
-        show::answer(&format!("    {}", show::visible(command)));
+        show::answer(&format!("    {}", show::visible(&show::as_caller(command))));
     }
     show_nodes(api, status);
     match status.stories_waiting {

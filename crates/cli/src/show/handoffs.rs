@@ -10,8 +10,8 @@ use baton_engine::LOST_TEXT;
 use jiff::Timestamp;
 
 use super::{
-    TimeFormat, ago, block, cell, counted, dim, fields, good, list_cutting, pretty, shortened,
-    visible, warn,
+    TimeFormat, ago, as_caller, block, cell, counted, dim, fields, good, list_cutting, pretty,
+    shortened, visible, warn,
 };
 
 /// The label of the first handoff of a run, which starts it.
@@ -198,7 +198,7 @@ fn asked(asked: &GateDocument) -> String {
                 .extend(reminded_at.map(|it| {
                     format!("  a reminder was sent at {}", TimeFormat::local().show(it))
                 }));
-            lines.push(format!("  {}", visible(command)));
+            lines.push(format!("  {}", visible(&as_caller(command))));
             lines.push("  baton inbox   says what each would do".to_owned());
             lines.join("\n")
         }

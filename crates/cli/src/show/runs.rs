@@ -37,29 +37,33 @@ pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &TimeForma
 /// Who has to act next, in words; of several branches, each.
 pub(crate) fn whereabouts(run: &RunDocument) -> String {
     if run.branches.is_empty() {
-        return whereabouts_of_trunk(run);
+        let RunDocument { current_agent, current_place, current_handoff, held_back_until, .. } =
+            run;
+        return whereabouts_of(&BranchDocument {
+            first: String::new(),
+            join: String::new(),
+            baton: run.baton,
+            current_agent: current_agent.clone(),
+            current_place: current_place.clone(),
+            current_handoff: current_handoff.clone(),
+            parked_on: run.parked_on,
+            held_back_until: *held_back_until,
+            is_asked: run.is_asked,
+            is_stale: run.is_stale,
+            arrived_with: None,
+        });
     }
-    let branch = |it: &BranchDocument| {
-        let label =
-            it.current_handoff.as_deref().or(it.arrived_with.as_deref()).unwrap_or("nothing");
-        let agent = mark(it.current_agent.as_deref().unwrap_or("no agent"));
-        match *it.baton {
-            BatonPlace::Offered => format!("offered to {agent} with {label}"),
-            BatonPlace::Held => format!("held by {agent} with {label}"),
-            BatonPlace::Parked => format!("waits for {agent} with {label}"),
-            BatonPlace::Loose => {
-                format!("{} at {}", warn("loose"), it.current_place.as_deref().unwrap_or("nowhere"))
-            }
-            BatonPlace::Done => format!("arrived with {label}"),
-        }
-    };
-    run.branches.iter().map(branch).collect::<Vec<_>>().join("; ")
+    run.branches.iter().map(whereabouts_of).collect::<Vec<_>>().join("; ")
 }
 
-fn whereabouts_of_trunk(run: &RunDocument) -> String {
+/// Of a branch, or of a run without any.
+fn whereabouts_of(run: &BranchDocument) -> String {
     let agent = mark(run.current_agent.as_deref().unwrap_or("no agent"));
     let label = run.current_handoff.as_deref().unwrap_or("nothing");
     let stale = if run.is_stale { warn(" (stale)") } else { String::new() };
+    if let Some(label) = &run.arrived_with {
+        return format!("{} is done with {label}, and waits at {}", run.first, run.join);
+    }
     match *run.baton {
         BatonPlace::Offered if run.is_asked => format!("{agent} is asked about {label}"),
         BatonPlace::Offered => format!("offered to {agent} with {label}{stale}"),

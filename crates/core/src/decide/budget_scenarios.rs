@@ -113,10 +113,12 @@ fn an_agent_that_was_stopped_at_its_budget_is_not_tried_again_until_a_person_say
     }
 }
 
-/// However far an attempt went beyond its budget, the next one has a whole one.
+/// However far an attempt went beyond its budget, the next one has half of one, and a person grants no more than that asks for.
 #[test]
-fn going_on_leaves_a_whole_budget_beyond_what_was_used() {
-    for (used_tokens, granted) in [(20, 40), (21, 60), (50, 80), (100, 120), (101, 140)] {
+fn going_on_leaves_half_a_budget_beyond_what_was_used() {
+    for (used_tokens, granted) in
+        [(20, 40), (21, 40), (30, 40), (31, 60), (50, 60), (51, 80), (100, 120), (101, 120)]
+    {
         let mut tester = Tester::started();
         tester.workflow.limits.budget = budget("20tokens");
         tester.does(&accept_with(1, 20));
@@ -132,7 +134,7 @@ fn going_on_leaves_a_whole_budget_beyond_what_was_used() {
         let current = tester.run.current().unwrap();
         let work = BudgetedWork::of(&current.from, &current.to);
         let left = super::remaining(&tester.run, &tester.workflow, &[], work);
-        assert!(left.tokens >= Some(20) && left.tokens < Some(40), "{used_tokens}: {left}");
+        assert!(left.tokens >= Some(10) && left.tokens < Some(30), "{used_tokens}: {left}");
     }
 }
 

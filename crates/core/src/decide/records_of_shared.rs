@@ -403,7 +403,7 @@ fn what_is_left_is_the_least_of_the_budgets_of_run_step_and_agent() {
 }
 
 #[test]
-fn a_budget_that_a_person_let_go_on_leaves_a_whole_one() {
+fn a_budget_that_a_person_let_go_on_leaves_half_of_one() {
     let budget = |text: &str| Budget::parse(text).unwrap();
     let mut tester = Tester::started();
     tester.workflow.limits.budget = budget("20tokens");
@@ -413,7 +413,7 @@ fn a_budget_that_a_person_let_go_on_leaves_a_whole_one() {
     tester.does(&complete(1, Outcome::Success, plan()));
     let gate = tester.run.gate().expect("it is used up").0.no.0;
     tester.answers(gate, Answer::Continue);
-    assert_eq!(run_budget(&tester.run, &tester.workflow), budget("60tokens"));
+    assert_eq!(run_budget(&tester.run, &tester.workflow), budget("40tokens"));
 }
 
 #[test]

@@ -152,13 +152,44 @@ fn budgets(
     budgets
 }
 
-/// How many budgets a person grants by letting the work go on: so many that a whole one is left beyond what was
+/// How many budgets a person grants by letting the work go on: the fewest that leave half of one beyond what was
 /// used. An attempt that went far beyond would otherwise be stopped again at its start.
 pub(super) fn budgets_to_grant(draft: &Draft<'_>, of: &BudgetOwner, gate: &Gate) -> u32 {
     let (run, workflow) = (&draft.run, draft.workflow());
+    let budget = single_budget(run, workflow, draft.ground.budgets, of, gate);
+    let used = run.used_by(of);
+    let n_used = |unit| {
+        let most = budget.limit(unit)?.max(1);
+        Some(used.amount(unit).saturating_add(most / 2).div_ceil(most))
+    };
+    let n_needed = BudgetUnit::ALL.into_iter().filter_map(n_used).max().unwrap_or(0);
+    // Those before are granted already; at least one more is.
+    let n_there = n_budgets(run, of);
+    u32::try_from(n_needed.saturating_sub(n_there).max(1)).unwrap_or(u32::MAX)
+}
+
+/// The budget that a gate is about, with all that people have granted in this run.
+pub fn granted_budget(
+    run: &Run,
+    workflow: &Workflow,
+    of_agents: &[AgentBudget],
+    of: &BudgetOwner,
+    gate: &Gate,
+) -> Budget {
+    single_budget(run, workflow, of_agents, of, gate).times(n_budgets(run, of))
+}
+
+/// As it is declared, before anything was granted.
+fn single_budget(
+    run: &Run,
+    workflow: &Workflow,
+    of_agents: &[AgentBudget],
+    of: &BudgetOwner,
+    gate: &Gate,
+) -> Budget {
     let work =
         BudgetedWork { agent: &gate.worker.agent, from: &gate.asker.place, at: &gate.worker.place };
-    let budget = match of {
+    match of {
         BudgetOwner::Run => unraised(run, workflow),
         BudgetOwner::Step(step) => {
             workflow.step(step).map(|it| it.limits.budget).unwrap_or_default()
@@ -169,15 +200,9 @@ pub(super) fn budgets_to_grant(draft: &Draft<'_>, of: &BudgetOwner, gate: &Gate)
             of_edge.map(|(_, budget)| budget).unwrap_or_default()
         }
         BudgetOwner::Agent(agent) => {
-            agent_budget(draft.ground.budgets, agent).map(|it| it.budget).unwrap_or_default()
+            agent_budget(of_agents, agent).map(|it| it.budget).unwrap_or_default()
         }
-    };
-    let used = run.used_by(of);
-    let n_used = |unit| budget.limit(unit).map(|most| used.amount(unit).div_ceil(most.max(1)));
-    let n_needed = BudgetUnit::ALL.into_iter().filter_map(n_used).max().unwrap_or(0);
-    // Those before are granted already; at least one more is.
-    let n_granted = n_budgets(run, of) - 1;
-    u32::try_from(n_needed.saturating_sub(n_granted).max(1)).unwrap_or(u32::MAX)
+    }
 }
 
 /// What all agents of a run may use together, with what people have granted.

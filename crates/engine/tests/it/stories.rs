@@ -76,7 +76,10 @@ async fn when_nothing_is_ready_it_says_why() {
         assert_eq!(next(&world).await, Err("1 wait for others to be finished".to_owned()));
         let anyway = StartRun { dependencies: Dependencies::Anyway, ..start("a") };
         world.engine.start(&caller("ada"), anyway).await.unwrap();
-        assert_eq!(next(&world).await, Err("every story is under way or finished".to_owned()));
+        assert_eq!(
+            next(&world).await,
+            Err("every story is under way, finished or cancelled".to_owned())
+        );
     }
 }
 

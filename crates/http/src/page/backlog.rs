@@ -1,27 +1,23 @@
-//! The stories that have not begun.
+//! The stories that have not begun, in the order in which they are started.
 
 use baton_core::names::StoryKey;
 use baton_engine::EngineError;
-use baton_store::{StoryFilter, StoryRow};
 use baton_views::in_url;
 
 use super::answer_form;
 use super::html::Html;
 use crate::scope::RequestScope;
 
-const MOST: usize = 20;
+const MOST: u32 = 20;
 /// Stories that one waits for are counted beyond that.
 const MOST_NAMED: usize = 5;
-/// Rows per read, and reads per page: where nearly all stories have begun, the rest is only counted.
-const AT_ONCE: u32 = 50;
-const MOST_READS: usize = 4;
 
 pub(super) async fn render(html: &mut Html, app: &RequestScope) -> Result<(), EngineError> {
     let n_waiting = app.read().count_stories().await?.n_to_begin;
     if n_waiting == 0 {
         return Ok(());
     }
-    let rows = first_waiting(app).await?;
+    let rows = app.read().stories_to_begin(MOST).await?;
     html.raw(
         "<section class=\"backlog\" data-key=\"backlog\"><h2>Not begun <span class=\"count\">",
     );
@@ -66,20 +62,4 @@ pub(super) fn named(html: &mut Html, open: &[StoryKey]) {
     if open.len() > MOST_NAMED {
         html.raw(" and ").number((open.len() - MOST_NAMED) as u64).raw(" more");
     }
-}
-
-async fn first_waiting(app: &RequestScope) -> Result<Vec<StoryRow>, EngineError> {
-    let mut waiting = Vec::new();
-    let mut after = None;
-    for _ in 0..MOST_READS {
-        let rows = app.read().stories(&StoryFilter { after, limit: AT_ONCE }).await?;
-        let is_last = rows.len() < AT_ONCE as usize;
-        after = rows.last().map(|it| it.story.key.clone());
-        waiting.extend(rows.into_iter().filter(|it| it.latest.is_none()));
-        if is_last || waiting.len() >= MOST {
-            break;
-        }
-    }
-    waiting.truncate(MOST);
-    Ok(waiting)
 }

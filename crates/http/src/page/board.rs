@@ -103,7 +103,7 @@ async fn finished_runs(app: &RequestScope) -> Result<Vec<RunRow>, EngineError> {
 fn nothing(html: &mut Html) {
     html.raw("<section class=\"empty\" data-key=\"empty\"><h2>Nothing is under way</h2>");
     html.raw(
-        "<p>Hand a story in with <code>baton run start STORY</code>, or let an agent begin with ",
+        "<p>Add a story with <code>baton story add KEY --title TEXT</code> and start it with <code>baton run start</code>, or let an agent begin with ",
     );
     html.raw("<code>POST /api/handoffs</code>. ");
     html.raw(
@@ -132,7 +132,7 @@ async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), E
         }
         Some(Text::Gone) | None => {}
     }
-    pipeline::render(html, run, &workflow);
+    pipeline::render(html, run, &workflow, &rows);
     html.raw("<details id=\"history-").number(row.number).raw("\"><summary>");
     html.text(&counted(run.n_handoffs.into(), "handoff")).raw("</summary>");
     let gates = ShownGates::load(app, row.run.id).await?;

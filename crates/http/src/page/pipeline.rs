@@ -2,8 +2,9 @@
 
 use baton_core::gate::GateKind;
 use baton_core::names::AgentId;
-use baton_core::run::{Baton, Run, RunStatus, State, Wait};
+use baton_core::run::{Baton, Ended, HandoffState, Kind, Run, RunStatus, State, Wait};
 use baton_core::workflow::{Place, Step, Workflow};
+use baton_store::HandoffRow;
 
 use super::html::Html;
 
@@ -27,6 +28,10 @@ pub(crate) enum StepState {
     /// The run skipped it.
     Skipped,
     Ahead,
+    /// The run was cancelled while it was at work, or before it was taken.
+    Cancelled,
+    /// The run was cancelled before it came there.
+    NotReached,
 }
 
 impl StepState {
@@ -42,6 +47,8 @@ impl StepState {
             StepState::SentBack => "sent back",
             StepState::Skipped => "passed over",
             StepState::Ahead => "ahead",
+            StepState::Cancelled => "cancelled",
+            StepState::NotReached => "not reached",
         }
     }
 
@@ -53,8 +60,8 @@ impl StepState {
             StepState::Loose => "loose",
             StepState::Done => "done",
             StepState::SentBack => "sent-back",
-            StepState::Skipped => "skipped",
-            StepState::Ahead => "ahead",
+            StepState::Skipped | StepState::Cancelled => "skipped",
+            StepState::Ahead | StepState::NotReached => "ahead",
         }
     }
 
@@ -68,7 +75,8 @@ impl StepState {
             StepState::Done => "✓",
             StepState::SentBack => "↩",
             StepState::Skipped => "–",
-            StepState::Ahead => "",
+            StepState::Cancelled => "✕",
+            StepState::Ahead | StepState::NotReached => "",
         }
     }
 
@@ -80,14 +88,25 @@ impl StepState {
             | StepState::Asked
             | StepState::Person
             | StepState::Loose => true,
-            StepState::Done | StepState::SentBack | StepState::Skipped | StepState::Ahead => false,
+            StepState::Done
+            | StepState::SentBack
+            | StepState::Skipped
+            | StepState::Ahead
+            | StepState::Cancelled
+            | StepState::NotReached => false,
         }
     }
 }
 
-pub(super) fn render(html: &mut Html, run: &Run, workflow: &Workflow) {
+/// `rows` are the newest handoffs of the run, newest first.
+pub(super) fn render(html: &mut Html, run: &Run, workflow: &Workflow, rows: &[HandoffRow]) {
     html.raw("<ol class=\"pipeline\" aria-label=\"Steps\">");
     for (step, state) in states(run, workflow) {
+        let state = if run.status == RunStatus::Cancelled {
+            in_cancelled_run(state, step, rows)
+        } else {
+            state
+        };
         html.raw("<li class=\"step ").raw(state.class()).raw("\"");
         if state.is_current() {
             html.raw(" aria-current=\"step\"");
@@ -102,6 +121,18 @@ pub(super) fn render(html: &mut Html, run: &Run, workflow: &Workflow) {
         html.raw("</span></li>");
     }
     html.raw("</ol>");
+}
+
+/// A step that had been visited is not done where its work was cancelled.
+fn in_cancelled_run(state: StepState, step: &Step, rows: &[HandoffRow]) -> StepState {
+    let place = Place::Step(step.id.clone());
+    let last = rows.iter().find(|it| it.to.place == place && it.kind != Kind::Question);
+    let is_cancelled = last.is_some_and(|it| it.state == HandoffState::Ended(Ended::Cancelled));
+    match state {
+        StepState::Ahead | StepState::Done if is_cancelled => StepState::Cancelled,
+        StepState::Ahead => StepState::NotReached,
+        other => other,
+    }
 }
 
 /// The state of each step, in the order of the workflow's file.

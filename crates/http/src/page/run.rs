@@ -35,7 +35,7 @@ pub(super) async fn render(app: &RequestScope, name: &str) -> Result<Rendered, A
     html.raw("run ").number(row.number).raw(" · ").words(&workflow.title);
     html.raw(" · ").raw(run.status.name()).raw(" · started ").time(run.started_at).raw("</p>");
     who::has_the_baton(&mut html, run, &workflow, &cast);
-    pipeline::render(&mut html, run, &workflow);
+    pipeline::render(&mut html, run, &workflow, &rows);
     let description = |it: &StoryRow| {
         let text = &it.story.description;
         // A story from before the bound may be longer.

@@ -5,7 +5,7 @@ use baton_core::content::ContentId;
 use baton_core::gate::{Gate, GateCause, GateKind};
 use baton_core::run::{Baton, Handoff, RunStatus};
 use baton_engine::{EngineError, shell_word};
-use baton_store::{RunFilter, RunRow};
+use baton_store::{Order, RunFilter, RunRow};
 
 use super::answer::ApiResponse;
 use super::runs::document::run_document;
@@ -14,7 +14,7 @@ use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// More runs would not fit on one screen.
+/// More runs would not fit on one screen: the newest are shown.
 const MOST_RUNS: u32 = 100;
 /// How much of a question is shown; the inbox has all of it.
 const MOST_CHARS: usize = 300;
@@ -30,7 +30,8 @@ const MOST_CHARS: usize = 300;
         ReadProblems))]
 pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
-    let filter = RunFilter { statuses, limit: MOST_RUNS + 1, ..RunFilter::default() };
+    let order = Order::NewestFirst;
+    let filter = RunFilter { statuses, order, limit: MOST_RUNS + 1, ..RunFilter::default() };
     let mut rows = app.read().runs(&filter).await?;
     let has_more_runs = rows.len() > MOST_RUNS as usize;
     rows.truncate(MOST_RUNS as usize);
@@ -40,7 +41,9 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>,
     }
     let counts = app.read().count_stories().await?;
     let mut waits_for_you = Vec::new();
-    for row in rows.iter().filter(|it| it.run.is_waiting()) {
+    // What has waited for the longest comes first, and is not among the newest runs.
+    let waiting = RunFilter { only_waiting: true, order: Order::OldestFirst, ..filter };
+    for row in &app.read().runs(&waiting).await? {
         waits_for_you.extend(to_dos(&app, row).await?);
     }
     let cluster = match &app.cluster {
@@ -130,18 +133,19 @@ fn sentence(gate: &Gate) -> String {
     }
 }
 
-/// The command that answers a gate, with all its choices.
+/// The command that answers a gate, with all its choices in parentheses: a shell refuses the line as it stands, so that
+/// nobody answers by pasting it.
 pub(super) fn answer_command(which: &str, choices: &[&str]) -> String {
     let is_typed = |it: &&&str| !matches!(**it, "answer" | "modify");
     let typed: Vec<String> =
         choices.iter().filter(is_typed).map(|it| it.replace('_', "-")).collect();
-    let typed = typed.join("|");
+    let typed = typed.join(", ");
     if choices.contains(&"answer") {
-        return format!("baton answer {which} [{typed}] --comment TEXT");
+        return format!("baton answer {which} --comment TEXT (or CHOICE: {typed})");
     }
     let modify = match choices.contains(&"modify") {
         true => format!(", or baton modify {which} --payload JSON"),
         false => String::new(),
     };
-    format!("baton answer {which} {typed}{modify}")
+    format!("baton answer {which} CHOICE ({typed}){modify}")
 }

@@ -51,7 +51,7 @@ async fn every_document_that_is_written_can_be_read() {
     assert_eq!(status.waits_for_you[0].handoff.as_deref(), Some("HO-002"));
     assert_eq!(
         status.waits_for_you[0].command,
-        "baton answer 1/HO-002 approve|reject|question|abort, or baton modify 1/HO-002 --payload JSON"
+        "baton answer 1/HO-002 CHOICE (approve, reject, question, abort), or baton modify 1/HO-002 --payload JSON"
     );
     // The digits of numbers do not go through a float on the way.
     let text = world.get("/api/v1/handoffs/2").await.text;

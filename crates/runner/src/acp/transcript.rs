@@ -9,6 +9,7 @@ use agent_client_protocol::v1::schema::{
     ToolKind, UsageUpdate,
 };
 use baton_core::budget::Usage;
+use baton_core::plural::counted;
 
 use super::permission::{PermissionQuestion, kind_word};
 use crate::transcript::{AgentReport, TranscriptPart, first_of, micro_usd};
@@ -48,8 +49,8 @@ const DETAILS: [&str; 6] = ["command", "cmd", "file_path", "path", "url", "query
 const MOST_TOOLS: usize = 1000;
 const MOST_THOUGHT: usize = 200;
 const MOST_DETAIL: usize = 2000;
-const MOST_CHANGES: usize = 3;
-const MOST_CHANGED_LINES: usize = 20;
+/// Over all changes of one request: with the rest of it they have to fit into one text.
+const MOST_CHANGED_CHARS: usize = 5000;
 
 impl AcpTranscript {
     pub(crate) fn update(
@@ -171,7 +172,7 @@ impl AcpTranscript {
                 _ => None,
             })
         };
-        let changes: Vec<String> = diffs().take(MOST_CHANGES).map(changed_lines).collect();
+        let changes = changed_lines(diffs());
         if !changes.is_empty() {
             tool.changes = changes;
         }
@@ -256,17 +257,42 @@ fn diff_line(diff: &Diff) -> String {
     format!("{} +{} -{}", diff.path.display(), new.len(), old.len())
 }
 
-/// The lines of a change, as far as a person reads them at a question.
-fn changed_lines(diff: &Diff) -> String {
-    let (old, new) = differing_lines(diff);
-    let lines =
-        old.iter().map(|it| format!("- {it}")).chain(new.iter().map(|it| format!("+ {it}")));
-    let n_more = (old.len() + new.len()).saturating_sub(MOST_CHANGED_LINES);
-    let mut lines: Vec<String> = lines.take(MOST_CHANGED_LINES).collect();
-    if n_more > 0 {
-        lines.push(format!("(and {n_more} more)"));
+/// The lines of each change. What does not fit is counted: a person who allows it has to know that there is more.
+fn changed_lines<'d>(diffs: impl Iterator<Item = &'d Diff>) -> Vec<String> {
+    let mut room = MOST_CHANGED_CHARS;
+    let (mut changes, mut n_files_left_out) = (Vec::new(), 0_u64);
+    let mut is_cut = false;
+    for diff in diffs {
+        if is_cut {
+            n_files_left_out += 1;
+            continue;
+        }
+        let (old, new) = differing_lines(diff);
+        let lines =
+            old.iter().map(|it| format!("- {it}")).chain(new.iter().map(|it| format!("+ {it}")));
+        let mut shown = Vec::new();
+        let mut n_left_out = 0_u64;
+        for line in lines {
+            match room.checked_sub(line.chars().count() + 1).filter(|_| n_left_out == 0) {
+                Some(rest) => {
+                    room = rest;
+                    shown.push(line);
+                }
+                None => n_left_out += 1,
+            }
+        }
+        is_cut = n_left_out > 0;
+        if is_cut {
+            let lines = counted(n_left_out, "line");
+            shown.push(format!("(CUT HERE: {lines} of {} left out)", diff.path.display()));
+        }
+        changes.push(shown.join("\n"));
     }
-    shortened(&lines.join("\n"))
+    if n_files_left_out > 0 {
+        let files = counted(n_files_left_out, "more file");
+        changes.push(format!("(CUT HERE: the changes of {files} left out)"));
+    }
+    changes
 }
 
 /// What is between the lines at both ends that stay as they are.
@@ -287,11 +313,27 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use agent_client_protocol::v1::schema::SessionNotification;
     use expect_test::expect;
     use serde_json::Value;
 
     use super::*;
-    use agent_client_protocol::v1::schema::SessionNotification;
+
+    #[test]
+    fn a_long_change_is_shown_as_far_as_it_fits_and_says_what_is_left_out() {
+        let lines = |n: usize| (0..n).map(|it| format!("line {it}\n")).collect::<String>();
+        let shown = changed_lines([Diff::new("b.txt", lines(300))].iter());
+        assert_eq!(shown[0].lines().count(), 300, "{shown:?}");
+        let shown = changed_lines(["a", "b", "c"].map(|it| Diff::new(it, lines(500))).iter());
+        let last: Vec<&str> = shown.iter().filter_map(|it| it.lines().last()).collect();
+        expect![[r#"
+            [
+                "(CUT HERE: 36 lines of a left out)",
+                "(CUT HERE: the changes of 2 more files left out)",
+            ]
+        "#]]
+        .assert_debug_eq(&last);
+    }
 
     /// A turn as an agent sent it, and what it comes to.
     fn read(recorded: &str) -> (String, String, AgentReport, Vec<PermissionQuestion>) {

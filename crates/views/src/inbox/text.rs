@@ -102,6 +102,14 @@ impl InboxItem {
 
     /// The consequence of the answer by the rules.
     pub fn then(choice: &InboxChoice) -> String {
+        let moved = Self::moved(choice);
+        match &choice.budget {
+            Some(budget) => format!("the budget becomes {budget}; {moved}"),
+            None => moved,
+        }
+    }
+
+    fn moved(choice: &InboxChoice) -> String {
         match &choice.then {
             Then::Offered { handoff, to, place } => {
                 let who =

@@ -28,7 +28,7 @@ pub(super) fn fields(contract: &Contract) -> Value {
             list.push(field.clone());
         }
     }
-    context! { must, judged, cases }
+    context! { needs_several => must.len() > 1, must, judged, cases }
 }
 
 /// A package as an agent fills it in: a mark that stands for text is in quotes, one that stands for a

@@ -2,12 +2,13 @@
 
 use baton_api::{BranchDocument, PassedGateDocument, RestartDocument, RunDetail, RunDocument};
 use baton_core::names::StepId;
-use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Run, RunStatus, State, Wait};
+use baton_core::run::{Arrival, Baton, BatonPlace, Branch, Handoff, Run, RunStatus, State, Wait};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
 use baton_store::RunRow;
 use baton_views::PassedGate;
+use jiff::Timestamp;
 
 use crate::scope::RequestScope;
 use crate::v1::usage::run_usage;
@@ -48,6 +49,22 @@ fn passed_gate(it: PassedGate) -> PassedGateDocument {
     }
 }
 
+fn parked_on(baton: &Baton) -> Option<Wait> {
+    match baton {
+        Baton::Parked { on, .. } => Some(*on),
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Loose { .. } | Baton::Done => None,
+    }
+}
+
+fn held_back_until(baton: &Baton, current: Option<&Handoff>) -> Option<Timestamp> {
+    let is_timed = parked_on(baton) == Some(Wait::Timer);
+    current.filter(|_| is_timed)?.held_back_until
+}
+
+fn is_asked(current: Option<&Handoff>) -> bool {
+    current.is_some_and(|it| it.state == State::Clarification)
+}
+
 /// None for a run without a fan-out under way: its one baton is the run's.
 fn branches(run: &Run) -> Vec<BranchDocument> {
     let Some(fork) = &run.fork else { return Vec::new() };
@@ -58,6 +75,10 @@ fn branches(run: &Run) -> Vec<BranchDocument> {
         current_agent: run.current_agent_in(it.no).map(ToString::to_string),
         current_place: run.current_place_in(it.no).map(ToString::to_string),
         current_handoff: run.current_in(it.no).map(|it| it.no.label()),
+        parked_on: parked_on(&it.baton).map(Into::into),
+        held_back_until: held_back_until(&it.baton, run.current_in(it.no)),
+        is_asked: is_asked(run.current_in(it.no)),
+        is_stale: run.current_in(it.no).is_some_and(|it| it.is_stale),
         arrived_with: None,
     };
     let arrived = |it: &Arrival| BranchDocument {
@@ -67,6 +88,10 @@ fn branches(run: &Run) -> Vec<BranchDocument> {
         current_agent: None,
         current_place: None,
         current_handoff: None,
+        parked_on: None,
+        held_back_until: None,
+        is_asked: false,
+        is_stale: false,
         arrived_with: Some(it.handoff.label()),
     };
     let under_way = run.branches.iter().map(|it| (it.no, branch(it)));
@@ -98,19 +123,9 @@ pub(in crate::v1) async fn run_document(
         branches: branches(run),
         current_place: run.current_place().map(ToString::to_string),
         current_handoff: current.map(|it| it.no.label()),
-        parked_on: match run.baton() {
-            Baton::Parked { on, .. } => Some((*on).into()),
-            Baton::Offered { .. } | Baton::Held { .. } | Baton::Loose { .. } | Baton::Done => None,
-        },
-        held_back_until: match run.baton() {
-            Baton::Parked { on: Wait::Timer, .. } => current.and_then(|it| it.held_back_until),
-            Baton::Parked { .. }
-            | Baton::Offered { .. }
-            | Baton::Held { .. }
-            | Baton::Loose { .. }
-            | Baton::Done => None,
-        },
-        is_asked: current.is_some_and(|it| it.state == State::Clarification),
+        parked_on: parked_on(run.baton()).map(Into::into),
+        held_back_until: held_back_until(run.baton(), current),
+        is_asked: is_asked(current),
         is_stale: current.is_some_and(|it| it.is_stale),
         phase: run.phase(&workflow).to_owned(),
         open_handoffs: run.handoffs.iter().map(|it| it.no.label()).collect(),

@@ -38,7 +38,10 @@ pub(super) async fn step_statuses(
             StepState::Done if last.is_some_and(|it| !it.is_done) => StepProgress::Pending,
             StepState::Done => StepProgress::Completed,
             StepState::Skipped => StepProgress::Skipped,
-            StepState::SentBack | StepState::Ahead => StepProgress::Pending,
+            StepState::SentBack
+            | StepState::Ahead
+            | StepState::Cancelled
+            | StepState::NotReached => StepProgress::Pending,
         };
         let is_over = matches!(status, StepProgress::Completed | StepProgress::Skipped);
         let agent = last.and_then(|it| it.agent.as_ref()).or_else(|| step.agents.first());

@@ -296,7 +296,7 @@ fn engine() -> Vec<EngineError> {
         EngineError::RunOpen { number: 7 },
         EngineError::NoArchive,
         EngineError::NothingReady { why: text("there is none; `baton story add` makes one") },
-        EngineError::NothingReady { why: text("every story is under way or finished") },
+        EngineError::NothingReady { why: text("every story is under way, finished or cancelled") },
         EngineError::BadDocument {
             why: text(
                 "its status `success|failure|blocked` is none of success, failure, blocked, needs_review, needs_clarification, skipped",
