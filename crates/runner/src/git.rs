@@ -292,7 +292,16 @@ impl GitFolder {
         &self,
         args: impl IntoIterator<Item = T>,
     ) -> Result<ShortRun, GitError> {
-        let mut spec = self.spec(args);
+        self.run_with(args, None).await
+    }
+
+    /// With this as its standard input.
+    async fn run_with<T: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = T>,
+        input: Option<String>,
+    ) -> Result<ShortRun, GitError> {
+        let mut spec = ProgramSpec { input, ..self.spec(args) };
         spec.env.extend(self.without_own_programs().await?);
         ended(&spec, run_to_end(&spec, MOST_TIME).await?)
     }

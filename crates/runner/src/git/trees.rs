@@ -81,20 +81,16 @@ impl GitFolder {
     /// stay as they are committed. `index` is a file to use meanwhile; it holds the tree afterwards.
     pub(crate) async fn tree(&self, index: &Path, left_out: &[String]) -> Result<String, GitError> {
         let git = self.with_index(index);
-        // An index of its own has no marks but those of a sparse checkout.
         match self.head().await {
             Some(head) => git.text(["read-tree", head.as_str()]).await?,
             None => git.text(["read-tree", "--empty"]).await?,
         };
-        git.add_all(left_out).await?;
-        let (beside, _) = git.outside_sparse_checkout().await?;
-        for some in beside.chunks(MOST_NAMED) {
-            let args = ["update-index", "--no-skip-worktree", "--"].map(str::to_owned);
-            git.text(args.iter().chain(some)).await?;
-            let args =
-                ["--literal-pathspecs", "add", "--sparse", "--force", "--"].map(str::to_owned);
-            git.text(args.iter().chain(some)).await?;
+        let not_there = self.left_out_by_sparse_checkout().await?;
+        if !not_there.is_empty() {
+            let mark = ["update-index", "--skip-worktree", "-z", "--stdin"];
+            git.run_with(mark, Some(not_there.join("\0"))).await?;
         }
+        git.add_all(left_out).await?;
         git.text(["write-tree"]).await
     }
 
@@ -116,19 +112,27 @@ impl GitFolder {
         };
         let inner = self.inner_repositories(tree).await?;
         beside.extend(inner.iter().filter(has_files).map(|it| format!("{it}/")));
-        let (_, missing) = git.outside_sparse_checkout().await?;
+        let missing = git.marked_and_missing().await?;
         beside.extend(missing.iter().map(|it| format!("{it} (not checked out)")));
         Ok(beside)
     }
 
-    /// Files that a sparse checkout leaves out: those that are there all the same, and those that are not.
-    async fn outside_sparse_checkout(&self) -> Result<(Vec<String>, Vec<String>), GitError> {
+    /// Files that are not there because of a sparse checkout: they are not deleted.
+    async fn left_out_by_sparse_checkout(&self) -> Result<Vec<String>, GitError> {
+        let is_sparse = self.text(["config", "--type=bool", "core.sparseCheckout"]).await;
+        match is_sparse.as_deref() {
+            Ok("true") => self.marked_and_missing().await,
+            Ok(_) | Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    async fn marked_and_missing(&self) -> Result<Vec<String>, GitError> {
         let list = self.run(["ls-files", "-v", "-z"]).await?.answer;
-        let marked = list.split('\0').filter_map(|it| it.strip_prefix("S ")).map(str::to_owned);
+        let marked = list.split('\0').filter_map(|it| it.strip_prefix("S "));
         let folder = Dir::open(&self.path).ok();
-        let is_there =
-            |it: &String| folder.as_ref().is_none_or(|dir| !matches!(dir.entry(it), Ok(None)));
-        Ok(marked.partition(is_there))
+        let is_missing =
+            |it: &&str| folder.as_ref().is_some_and(|dir| matches!(dir.entry(it), Ok(None)));
+        Ok(marked.filter(is_missing).map(str::to_owned).collect())
     }
 
     fn with_index(&self, index: &Path) -> Self {
