@@ -105,12 +105,14 @@ impl Workspaces {
             let path = record.path.display().to_string();
             return Err(WorkspaceError::NoRepository { path, why });
         }
+        if record.is_worktree {
+            self.check_aside(record)?;
+            self.check_inner(record)?;
+        }
         let mut kept: Vec<KeptChanges> = Vec::new();
         kept.extend(self.keep_changes(record, CLEANED, "What was not committed").await?);
         kept.extend(self.keep_private_commits(record, CLEANED).await?);
         if record.is_worktree {
-            self.check_aside(record)?;
-            self.check_inner(record)?;
             let _turn = self.turn.lock().await;
             self.git.unlock_worktree(&record.path).await;
             if self.tree(record.run).is_ok() {

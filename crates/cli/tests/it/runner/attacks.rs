@@ -308,8 +308,14 @@ fn has_checked_its_branch(workshop: &Workshop, attack: &str) {
     let on_branch = workshop.git(&["show", &format!("{branch}:a.txt")]);
     assert_eq!(on_branch, "GOOD", "{attack}");
     let commit = workshop.git(&["rev-parse", branch]);
-    let shown = workshop.ok(&["handoff", "show", "2"]);
-    assert!(shown.contains(&format!("at commit {commit}")), "{attack}: {commit} {shown}");
+    let numbers = workshop.handoffs("s1").into_iter().map(|it| it["number"].to_string());
+    let shown: String = numbers.map(|it| workshop.ok(&["handoff", "show", &it])).collect();
+    let evidence: Vec<&str> = shown.lines().filter(|it| it.contains("good: passed")).collect();
+    let is_of_commit = |it: &&str| it.ends_with(&format!("at commit {commit}"));
+    assert!(
+        !evidence.is_empty() && evidence.iter().all(is_of_commit),
+        "{attack}: {commit} {shown}"
+    );
     assert_eq!(workshop.git(&["log", "-1", "--format=%s", "main"]), "Set the trap", "{attack}");
 }
 
@@ -346,7 +352,7 @@ fn a_check_vouches_for_the_commit_that_was_checked_whatever_the_agent_hides() {
 
 #[test]
 fn work_on_another_branch_goes_back_to_its_agent_which_is_told_where_it_belongs() {
-    let attack = "if $FIRST; then git checkout -q -b sneaky; echo GOOD > a.txt; git commit -qam x\n\
+    let attack = "if $FIRST; then git checkout -q -B sneaky; echo GOOD > a.txt; git commit -qam x\n\
                   else git checkout -q feat/story-s1; git merge -q sneaky; fi";
     let workshop = attacked(attack);
     has_checked_its_branch(&workshop, attack);
@@ -358,8 +364,8 @@ fn work_on_another_branch_goes_back_to_its_agent_which_is_told_where_it_belongs(
 /// By its own request, so that nothing can be handed back before the checks.
 #[test]
 fn checks_of_work_on_another_branch_fail_without_being_run() {
-    let handing_on = "git checkout -q -b sneaky; echo GOOD > a.txt; git commit -qam x\n\
-        baton handoff complete \"$BATON_HANDOFF\" --outcome success --payload '{\"summary\":\"Wrote a.txt\"}'; exit";
+    let handing_on = "git checkout -q -B sneaky; echo GOOD > a.txt; git commit -qam x\n\
+        baton handoff complete \"$BATON_HANDOFF\" --outcome success --payload '{\"summary\":\"Wrote a.txt with 1 line, all of it\"}'; exit";
     let workshop = attacked(handing_on);
     let run = workshop.json(&["run", "show", "s1"]);
     assert_ne!(run["status"], "completed", "{run}");
