@@ -57,7 +57,10 @@ impl Workspaces {
         match unusable {
             UnusableFolder::Remove if filled.is_none() => folder.remove(TREE)?,
             UnusableFolder::Remove | UnusableFolder::PutAside => {
-                self.keep_private_commits(base, "left").await?;
+                if let Err(error) = self.keep_private_commits(base, "left").await {
+                    // An agent may have broken what git keeps of it.
+                    tracing::warn!(%error, "the commits of a folder that is put aside are not kept");
+                }
                 put_aside(folder)?;
             }
         }
