@@ -80,6 +80,12 @@ impl GitFolder {
         Some(Self { path: path.to_owned(), place: Some(place), ..self.clone() })
     }
 
+    /// The repository of a worktree whose files are not asked for: their folder may be gone.
+    pub(crate) fn without_files(self) -> Option<Self> {
+        let own = self.place.as_ref()?.own.clone();
+        Some(Self { path: own, ..self })
+    }
+
     /// True while git still makes a worktree, or fills it.
     pub(crate) fn is_being_made(&self, path: &Path) -> bool {
         let Some(own) = self.registered(path).and_then(|it| it.own_folder()) else { return false };

@@ -367,3 +367,18 @@ async fn commits_that_go_with_a_worktree_are_those_that_no_shared_ref_has() {
     trap.git(&["branch", "kept"]);
     assert_eq!(git.private_commits().await.unwrap().len(), 2, "a branch has one of them");
 }
+
+#[tokio::test]
+async fn the_commits_of_a_worktree_whose_folder_is_gone_are_found() {
+    let trap = Trap::new();
+    let git = trap.opened().await;
+    let tree = trap.folder.path().canonicalize().unwrap().join("tree");
+    git.add_worktree(&tree, "one", "HEAD").await.unwrap();
+    git.worktree(&tree).unwrap().fill().await.unwrap();
+    git_in(&tree, &["checkout", "-q", "--detach"]);
+    git_in(&tree, &["commit", "-q", "--allow-empty", "-m", "Only here"]);
+    let only = git_in(&tree, &["rev-parse", "HEAD"]);
+    std::fs::remove_dir_all(&tree).unwrap();
+    let own = git.registered(&tree).unwrap().without_files().unwrap();
+    assert_eq!(own.private_commits().await.unwrap(), [only]);
+}

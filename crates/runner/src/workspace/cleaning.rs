@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use uuid::Uuid;
 
 use super::{ASIDE, KeptChanges, WORKSPACES, WorkspaceError, WorkspaceRecord, Workspaces, is_bare};
+use crate::git::GitFolder;
 
 /// What is kept of a workspace that is removed has this name.
 const CLEANED: &str = "cleaned";
@@ -49,7 +50,8 @@ impl Workspaces {
             return Ok(kept);
         }
         // By the list of the repository: the folder may have been made another one's.
-        let Some(git) = self.git.registered(&record.path) else { return Ok(kept) };
+        let registered = self.git.registered(&record.path);
+        let Some(git) = registered.and_then(GitFolder::without_files) else { return Ok(kept) };
         for commit in git.private_commits().await? {
             let name = self.name_commit(record, name, &commit).await?;
             kept.push(KeptChanges { name, commit });
