@@ -393,7 +393,7 @@ impl AttemptRun {
                 return Ok(Result(AttemptResult::Lost(why)));
             }
             Some(AgentEnd::Over) => {
-                self.commit_changes().await;
+                self.commit_handed_on().await;
                 let how = "it handed on by itself, and was ended".to_owned();
                 return Ok(Result(AttemptResult::HandedOff(how)));
             }
@@ -408,7 +408,7 @@ impl AttemptRun {
         }
         if let Some(over) = self.result_if_lost().await {
             if matches!(over, AttemptResult::HandedOff(_)) {
-                self.commit_changes().await;
+                self.commit_handed_on().await;
             }
             return Ok(Result(over));
         }

@@ -277,7 +277,14 @@ async fn run_all(
     let _turn = turn.begin().await;
     let story = context.client.story(&record.story).await?;
     let workspace = context.workspaces.prepare(record.run, record.run_number, &story).await?;
-    let (commit, tree) = context.workspaces.checked_out(&workspace).await;
+    let state = match context.workspaces.checked_state(&workspace).await {
+        Ok(state) => state,
+        Err(why @ (WorkspaceError::OtherBranch { .. } | WorkspaceError::Git(_))) => {
+            return Ok(not_run(context, record, &why.to_string()));
+        }
+        Err(why) => return Err(why.into()),
+    };
+    let (commit, tree) = (state.commit.clone(), state.tree.clone());
     let mut results = Vec::new();
     for name in record.checks.iter().filter(|it| *it != PACKAGE_CHECK) {
         let Some(check) = context.checks.iter().find(|it| it.name.as_str() == name) else {
@@ -287,7 +294,7 @@ async fn run_all(
         if !context.is_trusted() {
             return Err(CheckFailure::Untrusted);
         }
-        let result = run_check(context, record, check, &workspace).await?;
+        let result = run_check(context, record, check, (&workspace, &state.beside)).await?;
         results.push(StoredResult { commit: commit.clone(), tree: tree.clone(), ..result });
     }
     if results.is_empty() && !record.checks.iter().any(|it| it == PACKAGE_CHECK) {
@@ -318,11 +325,30 @@ async fn run_all(
     Ok(results)
 }
 
+/// Where what would be checked is on no commit of the run's branch: the agent gets its work back, with the reason.
+fn not_run(context: &RunnerContext, record: &CheckRecord, why: &str) -> Vec<StoredResult> {
+    let is_known = |it: &&String| {
+        *it == PACKAGE_CHECK || context.checks.iter().any(|check| check.name.as_str() == *it)
+    };
+    let names = record.checks.iter().filter(is_known);
+    let result = |check: &String| StoredResult {
+        check: check.clone(),
+        has_passed: false,
+        detail: beginning(&format!("not run: {why}")),
+        exit_code: None,
+        millis: 0,
+        commit: None,
+        tree: None,
+        printed: PrintedText::default(),
+    };
+    names.map(result).collect()
+}
+
 async fn run_check(
     context: &RunnerContext,
     record: &CheckRecord,
     check: &ProjectCheck,
-    workspace: &WorkspaceRecord,
+    (workspace, beside): (&WorkspaceRecord, &[String]),
 ) -> Result<StoredResult, CheckFailure> {
     let tree = Dir::open(&workspace.path)?;
     let own_env = &context.settings.env;
@@ -333,7 +359,7 @@ async fn run_check(
     let mut env = context.workspaces.environment(workspace);
     env.push((CHECK_MARK.to_owned(), record.key.folder()));
     let own = own_command(&context.project, &check.run);
-    let command = command_line(&check.run, &own.programs);
+    let command = command_line(&check.run, &own.programs) + &beside_line(beside);
     let mut words = own.words.into_iter();
     let spec = ProgramSpec {
         program: words.next().unwrap_or_default(),
@@ -379,6 +405,22 @@ fn command_line(words: &[String], programs: &[PathBuf]) -> String {
             names.join(", ")
         ),
     }
+}
+
+/// What a check may depend on besides the commit that it is said of.
+fn beside_line(beside: &[String]) -> String {
+    const MOST_NAMES: usize = 5;
+    const MOST_CHARS: usize = 80;
+    if beside.is_empty() {
+        return String::new();
+    }
+    // Names are an agent's: nothing in them may act on a terminal.
+    let shown = |it: &String| it.escape_debug().take(MOST_CHARS).collect::<String>();
+    let mut names: Vec<String> = beside.iter().take(MOST_NAMES).map(shown).collect();
+    if beside.len() > MOST_NAMES {
+        names.push(format!("{} more", beside.len() - MOST_NAMES));
+    }
+    format!("\n(beside what is in no commit: {})", names.join(", "))
 }
 
 /// The command, and the end of what it printed.

@@ -1,25 +1,27 @@
 //! git, by its own program: with no hooks, no monitor, no terminal and an environment of its own.
 //! What a repository's files say is never an option: names come after `--` or are checked before.
 
+mod own_programs;
+mod place;
 #[cfg(test)]
 mod tests;
+mod trees;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use baton_files::Dir;
-
-use crate::process::{ProgramSpec, answer_of, run_to_end};
+use self::place::GitPlace;
+use crate::process::{ProgramSpec, ShortRun, answer_of, run_to_end};
 
 /// A repository, or one of its worktrees.
 #[derive(Debug, Clone)]
 pub(crate) struct GitFolder {
     pub(crate) path: PathBuf,
     env: Vec<(String, String)>,
-    /// Settings that switch off the filters which the repository's own configuration names.
-    without_filters: Vec<(String, &'static str)>,
+    /// Where its repository is. `None`: git looks for it, from the folder upwards.
+    place: Option<GitPlace>,
 }
 
 /// A file that git tracks.
@@ -31,7 +33,7 @@ pub(crate) struct TrackedFile {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum GitError {
+pub enum GitError {
     #[error("cannot start git: {0}")]
     Start(#[from] std::io::Error),
     #[error("git {command} did not end within {} s", MOST_TIME.as_secs())]
@@ -43,17 +45,22 @@ pub(crate) enum GitError {
 /// A checkout of a large repository takes a while.
 const MOST_TIME: Duration = Duration::from_secs(300);
 
-/// Files that are named in one command.
-const MOST_NAMED: usize = 500;
+/// Refs that each worktree has for itself, and that go with it.
+const PRIVATE_REFS: [&str; 3] = ["refs/worktree/", "refs/bisect/", "refs/rewritten/"];
 
 /// What a repository or its configuration could otherwise start.
-const SAFE: [&str; 24] = [
+const SAFE: [&str; 28] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
     "core.fsmonitor=false",
     "-c",
     "submodule.recurse=false",
+    "-c",
+    // With it, git would look away from changed files.
+    "core.ignoreStat=false",
+    "-c",
+    "log.showSignature=false",
     "-c",
     // Looking into a submodule is running git there, with filters of its own configuration.
     "diff.ignoreSubmodules=dirty",
@@ -73,15 +80,6 @@ const SAFE: [&str; 24] = [
     "user.name=Baton",
     "-c",
     "user.email=baton@localhost",
-];
-
-/// The commands that `git lfs install` writes; a shell runs them, so nothing may follow.
-const LARGE_FILES: [&str; 5] = [
-    "git-lfs clean -- %f",
-    "git-lfs smudge -- %f",
-    "git-lfs smudge --skip -- %f",
-    "git-lfs filter-process",
-    "true",
 ];
 
 /// A search path without relative folders and those of a project: what is found there was not trusted.
@@ -116,45 +114,42 @@ impl GitFolder {
         for (name, value) in own {
             env.push((name.to_owned(), value.to_owned()));
         }
-        Self { path, env, without_filters: Vec::new() }
+        Self { path, env, place: None }
     }
 
-    pub(crate) fn at(&self, path: PathBuf) -> Self {
-        Self { path, ..self.clone() }
-    }
-
-    /// Switches off the filters that the configuration inside the repository names: it may have come with
-    /// it, in an archive. Filters of the user's own configuration run, and `git lfs` does.
-    pub(crate) async fn switch_off_own_filters(&mut self) {
-        let args = ["config", "--list", "--includes", "--show-scope", "--null"];
-        let Ok(list) = self.text(args).await else { return };
-        // A scope, a name and, after a line break, a value.
-        let mut fields = list.split('\0');
-        while let (Some(scope), Some(setting)) = (fields.next(), fields.next()) {
-            let (name, value) = setting.split_once('\n').unwrap_or((setting, ""));
-            let driver = name.strip_prefix("filter.").and_then(|it| it.rsplit_once('.'));
-            let Some((driver, _)) = driver.filter(|_| matches!(scope, "local" | "worktree")) else {
-                continue;
-            };
-            if LARGE_FILES.contains(&value) {
-                continue;
-            }
-            let off = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
-            let off = off.map(|(key, value)| (format!("filter.{driver}.{key}"), value));
-            self.without_filters.extend(off);
+    /// Without the settings of the user and of the machine.
+    fn without_user_settings(mut self) -> Self {
+        for (name, value) in [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")] {
+            self.env.push((name.to_owned(), value.to_owned()));
         }
+        self
     }
 
-    /// The folder that all worktrees of the repository share.
-    pub(crate) async fn common_folder(&self) -> Option<PathBuf> {
-        let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        self.text(args).await.ok().map(PathBuf::from)
+    /// The commits that this worktree alone keeps: what is checked out, and what its own refs name. Those of a
+    /// bisection are among them.
+    pub(crate) async fn private_commits(&self) -> Result<Vec<String>, GitError> {
+        let args = ["for-each-ref", "--format=%(objectname)^{commit}"];
+        let own = args.into_iter().chain(PRIVATE_REFS);
+        let own = self.text(own).await?;
+        let head = ["HEAD^{commit}"];
+        let mut commits: Vec<String> = Vec::new();
+        for name in head.into_iter().chain(own.lines()) {
+            let args = ["rev-parse", "--verify", "--quiet", name];
+            // What is checked out may be a branch without a commit, and a ref may name something else.
+            let Ok(commit) = self.text(args).await else { continue };
+            if !commits.contains(&commit) && !self.is_shared(&commit).await? {
+                commits.push(commit);
+            }
+        }
+        Ok(commits)
     }
 
-    /// True if a branch, a tag or another ref has the commit that is checked out.
-    pub(crate) async fn is_head_kept(&self) -> Result<bool, GitError> {
-        let refs = self.text(["for-each-ref", "--count=1", "--contains=HEAD"]).await?;
-        Ok(!refs.is_empty())
+    /// True if a branch, a tag or another ref of all worktrees has the commit.
+    async fn is_shared(&self, commit: &str) -> Result<bool, GitError> {
+        let contains = format!("--contains={commit}");
+        let refs = self.text(["for-each-ref", "--format=%(refname)", contains.as_str()]).await?;
+        let is_private = |name: &str| PRIVATE_REFS.iter().any(|it| name.starts_with(it));
+        Ok(refs.lines().any(|it| !is_private(it)))
     }
 
     /// The repositories inside this one, which no commit here can hold.
@@ -170,23 +165,6 @@ impl GitFolder {
         self.text(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await.ok()
     }
 
-    /// True if the folder itself is the top of a repository or worktree.
-    pub(crate) async fn is_top(&self) -> bool {
-        let Ok(top) = self.text(["rev-parse", "--show-toplevel"]).await else { return false };
-        let real = |path: &Path| path.canonicalize().ok();
-        real(Path::new(&top)).is_some() && real(Path::new(&top)) == real(&self.path)
-    }
-
-    /// True while git still fills a new worktree.
-    pub(crate) async fn is_being_made(&self) -> bool {
-        let args = ["rev-parse", "--path-format=absolute", "--git-path", "locked"];
-        let Ok(lock) = self.text(args).await else { return false };
-        let lock = Path::new(&lock);
-        let (Some(folder), Some(name)) = (lock.parent(), lock.file_name()) else { return false };
-        let text = Dir::open(folder).and_then(|it| it.read_text(name, 4096));
-        text.is_ok_and(|it| it.trim() == "initializing")
-    }
-
     pub(crate) async fn branch(&self) -> Option<String> {
         self.text(["symbolic-ref", "--short", "--quiet", "HEAD"]).await.ok()
     }
@@ -195,31 +173,36 @@ impl GitFolder {
         self.has_ref(&format!("refs/heads/{branch}")).await
     }
 
-    /// Makes a worktree on a new branch at `commit`.
+    /// Makes a worktree on a new branch at `commit`, without its files: see [`Self::fill`].
     pub(crate) async fn add_worktree(
         &self,
         path: &Path,
         branch: &str,
         commit: &str,
     ) -> Result<(), GitError> {
-        let args: [&OsStr; 8] = [
-            "worktree".as_ref(),
-            "add".as_ref(),
-            "--no-track".as_ref(),
-            "-b".as_ref(),
-            branch.as_ref(),
-            "--".as_ref(),
-            path.as_ref(),
-            commit.as_ref(),
-        ];
+        let args = ["worktree", "add", "--no-checkout", "--no-track", "-b", branch, "--"];
+        let args = args.into_iter().map(OsStr::new);
+        self.text(args.chain([path.as_os_str(), OsStr::new(commit)])).await.map(|_| ())
+    }
+
+    /// Makes a worktree on a branch that exists and is checked out nowhere else, without its files.
+    pub(crate) async fn add_worktree_on(&self, path: &Path, branch: &str) -> Result<(), GitError> {
+        let args = ["worktree", "add", "--no-checkout", "--"].map(OsStr::new);
+        let args = args.into_iter().chain([path.as_os_str(), OsStr::new(branch)]);
         self.text(args).await.map(|_| ())
     }
 
-    /// Makes a worktree on a branch that exists and is checked out nowhere else.
-    pub(crate) async fn add_worktree_on(&self, path: &Path, branch: &str) -> Result<(), GitError> {
-        let args: [&OsStr; 5] =
-            ["worktree".as_ref(), "add".as_ref(), "--".as_ref(), path.as_ref(), branch.as_ref()];
-        self.text(args).await.map(|_| ())
+    /// Checks out the files of a new worktree. Not by the command that makes it: which settings hold may depend on
+    /// the branch, and which filters they name is known only once the worktree is on it.
+    pub(crate) async fn fill(&self) -> Result<(), GitError> {
+        self.text(["reset", "--hard", "--quiet"]).await.map(|_| ())
+    }
+
+    /// So that a worktree is removed although an agent has locked it.
+    pub(crate) async fn unlock_worktree(&self, path: &Path) {
+        let args = ["worktree", "unlock", "--"].map(OsStr::new);
+        // It fails where it is not locked.
+        let _ = self.text(args.into_iter().chain([path.as_os_str()])).await;
     }
 
     /// Removes a worktree with everything in it: only once its changes are kept elsewhere.
@@ -239,66 +222,6 @@ impl GitFolder {
         self.text(["worktree", "prune"]).await.map(|_| ())
     }
 
-    /// True if something is not committed: files that git does not know, and those that it was told to
-    /// look away from, included. `index` is a file to use meanwhile.
-    pub(crate) async fn is_dirty(&self, index: &Path) -> Result<bool, GitError> {
-        let status = self.text(["status", "--porcelain", "--untracked-files=normal"]).await?;
-        if !status.is_empty() {
-            return Ok(true);
-        }
-        if self.hidden_files().await?.is_empty() {
-            return Ok(false);
-        }
-        let committed = self.text(["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]).await.ok();
-        Ok(committed != Some(self.tree(index).await?))
-    }
-
-    /// Files that are there and marked `skip-worktree` or `assume-unchanged`: git looks away from them.
-    async fn hidden_files(&self) -> Result<Vec<String>, GitError> {
-        let list = self.text(["ls-files", "-v", "-z"]).await?;
-        let marked = list.split('\0').filter_map(|it| it.split_once(' '));
-        let is_marked = |mark: &str| mark == "S" || mark.chars().all(|it| it.is_ascii_lowercase());
-        let marked = marked.filter(|(mark, _)| is_marked(mark)).map(|(_, name)| name.to_owned());
-        let folder = Dir::open(&self.path).ok();
-        let is_there =
-            |it: &String| folder.as_ref().is_none_or(|dir| !matches!(dir.entry(it), Ok(None)));
-        Ok(marked.filter(is_there).collect())
-    }
-
-    /// Makes a commit of everything that is in the folder and not ignored, and leaves the folder, its
-    /// index and its branch as they are. `index` is a file to use meanwhile.
-    pub(crate) async fn snapshot(&self, message: &str, index: &Path) -> Result<String, GitError> {
-        let tree = self.tree(index).await?;
-        let mut args = vec!["commit-tree", tree.as_str(), "-m", message];
-        let head = self.head().await;
-        if let Some(head) = &head {
-            args.extend(["-p", head.as_str()]);
-        }
-        self.text(args).await
-    }
-
-    /// The tree of everything that is in the folder and not ignored, committed or not. `index` is a file
-    /// to use meanwhile.
-    pub(crate) async fn tree(&self, index: &Path) -> Result<String, GitError> {
-        let hidden = self.hidden_files().await?;
-        let mut git = self.clone();
-        git.env.push(("GIT_INDEX_FILE".to_owned(), index.to_string_lossy().into_owned()));
-        // An index of its own has no marks but those of a sparse checkout.
-        match self.head().await {
-            Some(head) => git.text(["read-tree", head.as_str()]).await?,
-            None => git.text(["read-tree", "--empty"]).await?,
-        };
-        git.add_all(&[]).await?;
-        for some in hidden.chunks(MOST_NAMED) {
-            let args = ["update-index", "--no-skip-worktree", "--"].map(str::to_owned);
-            git.text(args.iter().chain(some)).await?;
-            let args =
-                ["--literal-pathspecs", "add", "--sparse", "--force", "--"].map(str::to_owned);
-            git.text(args.iter().chain(some)).await?;
-        }
-        git.text(["write-tree"]).await
-    }
-
     /// Whether the repository has a commit. `name` is hexadecimal digits.
     pub(crate) async fn has_commit(&self, name: &str) -> bool {
         let name = format!("{name}^{{commit}}");
@@ -307,45 +230,14 @@ impl GitFolder {
 
     /// Names a commit, if the name is free: no ref is ever overwritten.
     pub(crate) async fn name_commit(&self, name: &str, commit: &str) -> Result<(), GitError> {
-        const NONE: &str = "0000000000000000000000000000000000000000";
-        self.text(["update-ref", name, commit, NONE]).await.map(|_| ())
+        // The empty word: there is none before.
+        self.text(["update-ref", name, commit, ""]).await.map(|_| ())
     }
 
     pub(crate) async fn has_ref(&self, name: &str) -> bool {
         self.text(["show-ref", "--verify", "--quiet", name]).await.is_ok()
     }
 
-    /// Stages everything that has changed, but for these files. True if that is anything.
-    pub(crate) async fn stage_all(&self, left_out: &[String]) -> Result<bool, GitError> {
-        self.add_all(left_out).await?;
-        Ok(!self.text(["diff", "--cached", "--name-only"]).await?.is_empty())
-    }
-
-    /// Of inner repositories the commit is staged that they have checked out. `git add` would look into
-    /// those that are known, and start the filters of their own configuration for that.
-    async fn add_all(&self, left_out: &[String]) -> Result<(), GitError> {
-        let list = self.text(["ls-files", "--stage", "-z"]).await?;
-        let links = list.split('\0').filter(|it| it.starts_with("160000 "));
-        let links: Vec<String> =
-            links.filter_map(|it| Some(it.split_once('\t')?.1.to_owned())).collect();
-        let not_these = left_out.iter().chain(&links);
-        let not_these = not_these.map(|it| format!(":(exclude,top,literal){it}"));
-        let all = ["add", "--all", "--sparse", "--", "."].map(str::to_owned);
-        self.text(all.into_iter().chain(not_these)).await?;
-        for some in links.chunks(MOST_NAMED) {
-            let args = ["update-index", "--remove", "--"].map(str::to_owned);
-            self.text(args.iter().chain(some)).await?;
-        }
-        Ok(())
-    }
-
-    /// Commits what is staged; the short name of the commit. It fails where that is nothing.
-    pub(crate) async fn commit(&self, message: &str) -> Result<String, GitError> {
-        self.text(["commit", "--quiet", "--no-verify", "-m", message]).await?;
-        self.text(["rev-parse", "--short", "HEAD"]).await
-    }
-
-    /// Not as `-c NAME=VALUE`: the name of a filter may have a `=` in it.
     /// Every file below the folder that git tracks. Asked without a runtime: what is trusted is looked at by
     /// commands that have none.
     pub(crate) fn tracked(&self) -> Result<Vec<TrackedFile>, GitError> {
@@ -376,51 +268,76 @@ impl GitFolder {
             to,
             "--",
         ];
-        let run = run_to_end(&self.spec(args), MOST_TIME).await?;
-        let command = "diff".to_owned();
-        match run.status {
-            None => Err(GitError::TooSlow { command }),
-            // Its last line may be empty.
-            Some(status) if status.success() => Ok(run.answer),
-            Some(_) => Err(GitError::Failed { command, output: run.output.trim().to_owned() }),
-        }
+        // Its last line may be empty.
+        Ok(self.run(args).await?.answer)
     }
 
-    fn spec<T: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = T>) -> ProgramSpec {
-        let own = args.into_iter().map(|it| it.as_ref().to_owned());
-        ProgramSpec {
-            program: "git".into(),
-            args: SAFE.iter().map(OsString::from).chain(own).collect(),
-            folder: self.path.clone(),
-            env: self.env.iter().cloned().chain(self.settings_in_environment()).collect(),
-            input: None,
-        }
+    /// How many files two commits or trees have not in common.
+    pub(crate) async fn count_changes(&self, from: &str, to: &str) -> Result<usize, GitError> {
+        let args = ["diff", "--no-ext-diff", "--no-textconv", "--name-only", "-z", from, to, "--"];
+        Ok(self.run(args).await?.answer.matches('\0').count())
     }
 
-    fn settings_in_environment(&self) -> Vec<(String, String)> {
-        let count = ("GIT_CONFIG_COUNT".to_owned(), self.without_filters.len().to_string());
-        let each = self.without_filters.iter().enumerate().flat_map(|(n, (name, value))| {
-            let name = (format!("GIT_CONFIG_KEY_{n}"), name.clone());
-            [name, (format!("GIT_CONFIG_VALUE_{n}"), (*value).to_owned())]
-        });
-        std::iter::once(count).chain(each).collect()
-    }
-
+    /// What it prints, without blanks around it.
     async fn text<T: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = T>,
     ) -> Result<String, GitError> {
-        let own: Vec<OsString> = args.into_iter().map(|it| it.as_ref().to_owned()).collect();
-        let command = own.first().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
-        let run = run_to_end(&self.spec(own), MOST_TIME).await?;
-        match run.status {
-            None => Err(GitError::TooSlow { command }),
-            Some(status) if status.success() => Ok(run.answer.trim().to_owned()),
-            Some(_) => {
-                let output = run.output.trim().to_owned();
-                Err(GitError::Failed { command, output })
-            }
+        Ok(self.run(args).await?.answer.trim().to_owned())
+    }
+
+    /// Starts git, with the programs switched off that the repository names at this moment: an agent may change
+    /// its configuration at any time, for the worktrees of all others too.
+    async fn run<T: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = T>,
+    ) -> Result<ShortRun, GitError> {
+        self.run_with(args, None).await
+    }
+
+    /// With this as its standard input.
+    async fn run_with<T: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = T>,
+        input: Option<String>,
+    ) -> Result<ShortRun, GitError> {
+        let mut spec = ProgramSpec { input, ..self.spec(args) };
+        spec.env.extend(self.without_own_programs().await?);
+        ended(&spec, run_to_end(&spec, MOST_TIME).await?)
+    }
+
+    fn spec<T: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = T>) -> ProgramSpec {
+        let own = args.into_iter().map(|it| it.as_ref().to_owned());
+        let mut env = self.env.clone();
+        if let Some(place) = &self.place {
+            env.extend(place.variables(&self.path));
         }
+        ProgramSpec {
+            program: "git".into(),
+            args: SAFE.iter().map(OsString::from).chain(own).collect(),
+            folder: self.path.clone(),
+            env,
+            input: None,
+        }
+    }
+}
+
+/// git in a folder of the user, with no settings but those of its repository: what it prints.
+pub async fn git_answer(
+    folder: &Path,
+    env: &[(String, String)],
+    args: &[&str],
+) -> Result<String, GitError> {
+    GitFolder::new(folder.to_owned(), env).without_user_settings().text(args).await
+}
+
+fn ended(spec: &ProgramSpec, run: ShortRun) -> Result<ShortRun, GitError> {
+    let command = spec.args.get(SAFE.len());
+    let command = command.map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+    match run.status {
+        None => Err(GitError::TooSlow { command }),
+        Some(status) if status.success() => Ok(run),
+        Some(_) => Err(GitError::Failed { command, output: run.output.trim().to_owned() }),
     }
 }
 

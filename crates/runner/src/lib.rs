@@ -46,6 +46,7 @@ use tokio::sync::watch;
 pub use crate::attempt::{RunnerNote, runner_note};
 pub use crate::checks::CheckStage;
 pub use crate::detect::{DetectedProgram, ProgramLogin, detect, detect_acp};
+pub use crate::git::{GitError, git_answer};
 pub use crate::play::{PlayContext, PlayEnd, PlayError, play};
 pub use crate::record::AttemptStage;
 pub use crate::status::{AttemptStatus, CheckStatus, RunnerStatus, status};

@@ -145,8 +145,7 @@ impl Player {
             }
             ScriptedAction::Commit(message) => {
                 let git = GitFolder::new(self.context.folder.clone(), &self.context.env);
-                if git.stage_all(&[]).await? {
-                    let commit = git.commit(message).await?;
+                if let Some(commit) = git.commit_all(message).await? {
                     say(out, &format!("committed {commit}: {message}"))?;
                 } else {
                     say(

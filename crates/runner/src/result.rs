@@ -133,6 +133,8 @@ pub(crate) enum RefusedDocument {
         sent: String,
     },
     Broken(String),
+    /// What the agent did is not on the run's branch, and cannot be put there.
+    NotCommitted(String),
 }
 
 impl RefusedDocument {
@@ -146,6 +148,12 @@ impl RefusedDocument {
                  block, and nothing after it.\n",
                 why = one_line(why)
             ),
+            Self::NotCommitted(why) => format!(
+                "{prompt}\n\n# Your work is not on the branch of this run\n\nYou have done the work, and what you \
+                 handed on was not taken: {why}. Do not do the work again. Mend that, and print the handoff once more \
+                 as one block, and nothing after it.\n",
+                why = one_line(why)
+            ),
         }
     }
 
@@ -156,7 +164,7 @@ impl RefusedDocument {
         let bounded = |text: &str| one_line(text).chars().take(MOST_CHARS).collect::<String>();
         let problem = match self {
             Self::Refused { problem, .. } => problem,
-            Self::Broken(why) => return why.clone(),
+            Self::Broken(why) | Self::NotCommitted(why) => return why.clone(),
         };
         let told = problem.problems.iter().take(MOST_TOLD).map(|it| {
             let (path, message) = (bounded(&it.path), bounded(&it.message));

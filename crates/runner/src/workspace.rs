@@ -6,6 +6,7 @@ mod cleaning;
 mod contents;
 mod environment;
 mod scratch_index;
+mod worktrees;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use uuid::Uuid;
 
 pub(crate) use self::contents::AgentSession;
 use self::scratch_index::ScratchIndex;
+use self::worktrees::{ExistingBranch, UnusableFolder};
 use crate::branch::branch_name;
 use crate::git::{GitError, GitFolder};
 use crate::process::{ProgramSpec, end_marked, run_to_end};
@@ -31,9 +33,6 @@ const ASIDE: &str = "left-";
 const RECORD: &str = "workspace.json";
 const MOST_RECORD_BYTES: u64 = 1 << 20;
 const MOST_ENV_FILE_BYTES: u64 = 1 << 20;
-/// How long a worktree that git is still making is waited for.
-const MOST_LOOKS: usize = 600;
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Branches that are taken get a number.
 const MOST_BRANCHES: u32 = 50;
 
@@ -86,10 +85,20 @@ pub enum WorkspaceError {
     )]
     PutAside { path: String },
     #[error(
-        "{path} has no `.git` any more, so what is in it cannot be kept; look at it, remove the folder by hand, and \
-         type this again"
+        "{path} is not the worktree any more that Baton made ({why}), so what is in it cannot be kept; look at it, \
+         remove the folder by hand, and type this again"
     )]
-    NoRepository { path: String },
+    NoRepository { path: String, why: String },
+    #[error(
+        "its workspace is not the worktree any more that Baton made: {why}; the folder is put aside, and nothing in it \
+         counts"
+    )]
+    NotOwn { why: String },
+    #[error(
+        "{found} is checked out in its workspace, and the work of this run belongs on the branch `{branch}`: bring it \
+         there, check that branch out, and hand on again"
+    )]
+    OtherBranch { found: String, branch: String },
     #[error("{0}")]
     Foreign(String),
     #[error("all of {branch} and {branch}-2 to {branch}-{MOST_BRANCHES} are taken")]
@@ -102,37 +111,8 @@ impl From<GitError> for WorkspaceError {
     }
 }
 
-/// What becomes of a folder that is no worktree of this repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UnusableFolder {
-    /// No agent has worked in it.
-    Remove,
-    PutAside,
-}
-
-/// What becomes of a branch that is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ExistingBranch {
-    /// It is the story's own.
-    GoOn,
-    /// It is another's: a new one gets a number.
-    Leave,
-}
-
 /// By this variable the set-up commands of a workspace are found again.
 const SETUP_VARIABLE: &str = "BATON_WORKSPACE";
-
-/// A folder that is no worktree any more may still hold work: it stays beside the new one.
-fn put_aside(folder: &Dir) -> Result<(), FileError> {
-    let mut n = 1;
-    while folder.entry(format!("{ASIDE}{n}"))?.is_some() {
-        n += 1;
-    }
-    match folder.rename_new(TREE, folder, format!("{ASIDE}{n}")) {
-        Err(error) if !error.is_not_found() => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
 
 /// git does not look: what is in such a folder may have come with a repository.
 fn is_bare(folder: &Dir) -> bool {
@@ -162,8 +142,8 @@ pub struct Workspaces {
     /// The runner's folder in the data.
     state: Dir,
     git: GitFolder,
-    /// The folder that all worktrees share.
-    common: Option<PathBuf>,
+    /// Whether the project's folder is the top of a repository.
+    is_repository: bool,
     /// Whether runs get worktrees.
     is_worktree: bool,
     settings: RunnerSettings,
@@ -181,9 +161,11 @@ impl Workspaces {
         env: &[(String, String)],
     ) -> Result<Self, WorkspaceError> {
         let state = data.make_dirs(crate::record::FOLDER, FileMode::Private)?;
-        let mut git = GitFolder::new(project.real_path()?, env);
-        git.switch_off_own_filters().await;
-        let has_commit = git.is_top().await && git.head().await.is_some();
+        let git = GitFolder::new(project.real_path()?, env);
+        let located = git.located().await;
+        let is_repository = located.is_some();
+        let git = located.unwrap_or(git);
+        let has_commit = is_repository && git.head().await.is_some();
         if !has_commit && settings.workspace != Some(WorkspaceKind::InPlace) && is_bare(&project) {
             let path = project.path().display();
             return Err(WorkspaceError::Git(format!(
@@ -204,12 +186,11 @@ impl Workspaces {
             None => has_commit,
         };
         let (settings, env) = (settings.clone(), env.to_vec());
-        let common = git.common_folder().await;
         Ok(Self {
             project,
             state,
             git,
-            common,
+            is_repository,
             is_worktree,
             settings,
             env,
@@ -232,7 +213,7 @@ impl Workspaces {
         let known = self.record(run)?;
         if let Some(known) = &known
             && known.is_ready
-            && (!known.is_worktree || self.is_own_tree(run))
+            && (!known.is_worktree || self.git.worktree(&known.path).is_ok())
         {
             return Ok(known.clone());
         }
@@ -283,11 +264,11 @@ impl Workspaces {
         }
         let path = folder.real_path()?.join(TREE);
         let unusable = match &known {
-            Some(known) if known.is_ready => UnusableFolder::PutAside,
-            Some(_) | None => UnusableFolder::Remove,
+            Some(known) if !known.is_ready => UnusableFolder::Remove,
+            Some(_) | None => UnusableFolder::PutAside,
         };
         let base = WorkspaceRecord { path: path.clone(), is_worktree: true, ..base };
-        let branch = match self.found_worktree(&folder, &path, unusable).await? {
+        let branch = match self.found_worktree(&folder, &base, unusable).await? {
             Some(branch) => branch,
             None => {
                 let wanted = branch_name(self.settings.branch.as_deref(), story, run_number);
@@ -303,67 +284,6 @@ impl Workspaces {
         let record = WorkspaceRecord { branch: Some(branch), ..base };
         self.save(&record)?;
         Ok(record)
-    }
-
-    /// The branch of a worktree that an earlier runner had made when it was killed. What was not finished
-    /// is removed, if no agent has worked in it yet; else it is put aside.
-    async fn found_worktree(
-        &self,
-        folder: &Dir,
-        path: &Path,
-        unusable: UnusableFolder,
-    ) -> Result<Option<String>, WorkspaceError> {
-        let git = self.git.at(path.to_owned());
-        // git goes on when the runner is killed.
-        for _ in 0..MOST_LOOKS {
-            if !git.is_being_made().await {
-                break;
-            }
-            tokio::time::sleep(LOOK_AGAIN).await;
-        }
-        let is_top = git.is_top().await;
-        let branch = if is_top { git.branch().await } else { None };
-        if branch.is_some() {
-            return Ok(branch);
-        }
-        match unusable {
-            UnusableFolder::Remove if !is_top => folder.remove(TREE)?,
-            UnusableFolder::Remove | UnusableFolder::PutAside => put_aside(folder)?,
-        }
-        self.git.prune_worktrees().await?;
-        Ok(None)
-    }
-
-    /// On the wanted branch, if it is free; else on a new one with a number.
-    async fn add_worktree(
-        &self,
-        record: &WorkspaceRecord,
-        wanted: &str,
-        existing: ExistingBranch,
-    ) -> Result<String, WorkspaceError> {
-        let path = &record.path;
-        let Some(head) = self.git.head().await else {
-            return Err(WorkspaceError::Git("there is no commit to begin with".to_owned()));
-        };
-        for n in 1..=MOST_BRANCHES {
-            let branch = if n == 1 { wanted.to_owned() } else { format!("{wanted}-{n}") };
-            if !self.git.has_branch(&branch).await {
-                // Known to be this run's, should the runner be killed while git makes it.
-                self.save(&WorkspaceRecord { branch: Some(branch.clone()), ..record.clone() })?;
-                match self.git.add_worktree(path, &branch, &head).await {
-                    Ok(()) => return Ok(branch),
-                    // Where `a` is a branch, `a/b` cannot be one.
-                    Err(GitError::Failed { output, .. }) if output.contains("cannot lock ref") => {}
-                    Err(error) => return Err(error.into()),
-                }
-            } else if n == 1
-                && existing == ExistingBranch::GoOn
-                && self.git.add_worktree_on(path, &branch).await.is_ok()
-            {
-                return Ok(branch);
-            }
-        }
-        Err(WorkspaceError::NoBranch { branch: wanted.to_owned() })
     }
 
     fn copy_env_files(&self, record: &WorkspaceRecord) -> Result<(), WorkspaceError> {
@@ -419,13 +339,20 @@ impl Workspaces {
         }
     }
 
-    /// The workspace of a run, where it has one.
+    /// The workspace of a run, where it has one. Whatever a record says, it is the run of its folder, and where Baton
+    /// would have put it: records may have come in an archive.
     pub fn record(&self, run: Uuid) -> Result<Option<WorkspaceRecord>, WorkspaceError> {
-        let path = Path::new(WORKSPACES).join(run.to_string()).join(RECORD);
-        match self.state.read(path, MOST_RECORD_BYTES) {
-            Err(error) if error.is_not_found() => Ok(None),
-            read => Ok(serde_json::from_slice(&read?).ok()),
-        }
+        let folder = Path::new(WORKSPACES).join(run.to_string());
+        let record = match self.state.read(folder.join(RECORD), MOST_RECORD_BYTES) {
+            Err(error) if error.is_not_found() => return Ok(None),
+            read => serde_json::from_slice::<WorkspaceRecord>(&read?).ok(),
+        };
+        let Some(record) = record else { return Ok(None) };
+        let path = match record.is_worktree {
+            true => self.state.subdir(folder)?.real_path()?.join(TREE),
+            false => self.git.path.clone(),
+        };
+        Ok(Some(WorkspaceRecord { run, path, ..record }))
     }
 
     /// Every workspace, by the number of its run.
@@ -443,8 +370,8 @@ impl Workspaces {
     }
 
     /// False where the folder is there, and is no worktree any more.
-    pub async fn has_repository(&self, record: &WorkspaceRecord) -> bool {
-        Dir::open(&record.path).is_err() || self.git.at(record.path.clone()).is_top().await
+    pub fn has_repository(&self, record: &WorkspaceRecord) -> bool {
+        self.repository(record).is_ok()
     }
 
     /// Whether the branch of a workspace is still there.
@@ -454,9 +381,22 @@ impl Workspaces {
 
     /// True if the workspace has changes that are not committed.
     pub async fn is_dirty(&self, record: &WorkspaceRecord) -> bool {
-        let git = self.git.at(record.path.clone());
+        let Ok(Some(git)) = self.repository(record) else { return false };
         let Ok(index) = self.scratch_index(record.run) else { return true };
-        git.is_top().await && git.is_dirty(index.path()).await.unwrap_or(true)
+        git.is_dirty(index.path()).await.unwrap_or(true)
+    }
+
+    /// The repository of a workspace, for every git that works there; `None` where it has none, or its folder is gone.
+    /// It fails where the folder is another repository's by now: no git is started there.
+    fn repository(&self, record: &WorkspaceRecord) -> Result<Option<GitFolder>, WorkspaceError> {
+        if !record.is_worktree {
+            return Ok(self.is_repository.then(|| self.git.clone()));
+        }
+        if matches!(self.folder(record.run)?.entry(TREE), Ok(None)) {
+            return Ok(None);
+        }
+        let own = self.git.worktree(&record.path);
+        own.map(Some).map_err(|why| WorkspaceError::NotOwn { why })
     }
 
     fn scratch_index(&self, run: Uuid) -> Result<ScratchIndex, FileError> {
@@ -465,17 +405,6 @@ impl Workspaces {
 
     fn folder(&self, run: Uuid) -> Result<Dir, FileError> {
         self.state.make_dirs(Path::new(WORKSPACES).join(run.to_string()), FileMode::Private)
-    }
-
-    /// True if the folder is there, and a worktree of this repository: else git would work on another one.
-    fn is_own_tree(&self, run: Uuid) -> bool {
-        let link = self.tree(run).and_then(|it| it.read_text(".git", 4096));
-        let target =
-            link.ok().and_then(|it| Some(PathBuf::from(it.trim().strip_prefix("gitdir: ")?)));
-        match (target, &self.common) {
-            (Some(target), Some(common)) => target.starts_with(common.join("worktrees")),
-            (Some(_) | None, Some(_) | None) => false,
-        }
     }
 
     fn tree(&self, run: Uuid) -> Result<Dir, FileError> {

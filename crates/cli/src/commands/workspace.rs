@@ -49,7 +49,7 @@ async fn list(cli: &Cli, workspaces: &Workspaces) -> Result<(), Failure> {
     let mut items = Vec::new();
     for it in workspaces.all()? {
         let is_dirty = workspaces.is_dirty(&it).await;
-        let has_repository = !it.is_worktree || workspaces.has_repository(&it).await;
+        let has_repository = !it.is_worktree || workspaces.has_repository(&it);
         items.push(json!({
             "run": it.run_number, "runId": it.run, "story": it.story, "branch": it.branch,
             "port": it.port, "path": it.path, "isDirty": is_dirty,
@@ -128,7 +128,7 @@ async fn clean(workspaces: &Workspaces, record: &WorkspaceRecord) -> Result<(), 
         true => format!("removed the workspace of run {number}"),
         false => format!("run {number} was worked on in the project itself: nothing was removed"),
     };
-    if let Some(kept) = kept {
+    for kept in kept {
         text += &format!("; what was not committed is commit {} under {}", kept.commit, kept.name);
     }
     if let Some(branch) = &record.branch {

@@ -9,7 +9,7 @@ use crate::client::{ApiFailure, FAILURE};
 use crate::process::end_orphans;
 use crate::record::{AgentEnd, AttemptRetry, AttemptStage, OUTPUT};
 use crate::supervise::Supervised;
-use crate::workspace::{AgentSession, KeptChanges};
+use crate::workspace::{AgentSession, KeptChanges, WorkspaceError};
 
 impl AttemptRun {
     /// The end of what the agent said is worth a moment, and no more.
@@ -129,22 +129,22 @@ impl AttemptRun {
 
     /// Commits what a program has changed and not committed, so that what it hands on is on the branch: its
     /// sandbox may keep it from that, and it may have left it out.
-    pub(super) async fn commit_changes(&self) {
+    pub(super) async fn commit_changes(&self) -> Result<(), WorkspaceError> {
         let record = &self.record;
-        let Ok(Some(workspace)) = self.context.workspaces.record(record.run) else { return };
+        let Ok(Some(workspace)) = self.context.workspaces.record(record.run) else { return Ok(()) };
         let message = format!("Work of {} on {} ({})", record.agent, record.story, record.label);
-        match self.keep_alive(self.context.workspaces.commit(&workspace, &message)).await {
-            Ok(Some(commit)) => {
-                self.say(format!("what `{}` changed is committed as {commit}", record.agent)).await;
-            }
-            Ok(None) => {}
-            Err(error) => {
-                self.say(format!(
-                    "what `{}` changed could not be committed: {error}",
-                    record.agent
-                ))
-                .await;
-            }
+        let commit = self.context.workspaces.commit(&workspace, &message);
+        if let Some(commit) = self.keep_alive(commit).await? {
+            self.say(format!("what `{}` changed is committed as {commit}", record.agent)).await;
+        }
+        Ok(())
+    }
+
+    /// After an agent that has handed on by itself: its handoff stands, so this is only told.
+    pub(super) async fn commit_handed_on(&self) {
+        if let Err(error) = self.commit_changes().await {
+            let agent = &self.record.agent;
+            self.say(format!("what `{agent}` changed could not be committed: {error}")).await;
         }
     }
 
@@ -187,6 +187,11 @@ impl AttemptRun {
             }
             Ok(None) => {}
             Err(error) => {
+                self.say(format!(
+                    "what `{}` left uncommitted could not be kept under a ref: {error}",
+                    record.agent
+                ))
+                .await;
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(
                     error,

@@ -5,6 +5,7 @@ use super::{AttemptFailure, AttemptResult, AttemptRun};
 use crate::client::ApiFailure;
 use crate::record::AgentEnd;
 use crate::result::{LeftDocument, RefusedDocument, without_handing_off};
+use crate::workspace::WorkspaceError;
 
 impl AttemptRun {
     pub(super) async fn take(
@@ -17,7 +18,14 @@ impl AttemptRun {
         if let Some(late) = &late {
             self.say(format!("the handoff of `{}` is taken{late}", self.record.agent)).await;
         }
-        self.commit_changes().await;
+        if let Err(error) = self.commit_changes().await {
+            return Ok(match error {
+                // The next attempt gets a workspace of its own.
+                WorkspaceError::NotOwn { .. } => Ended(AttemptResult::Failed(error.to_string())),
+                _ if late.is_some() => Ended(AttemptResult::Failed(error.to_string())),
+                error => Correction(RefusedDocument::NotCommitted(error.to_string())),
+            });
+        }
         let name = format!("result-{}", self.record.round);
         let key = &self.record.key;
         // What was printed is masked already; a file that the agent wrote is not.

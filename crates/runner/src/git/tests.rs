@@ -57,9 +57,7 @@ impl Trap {
     /// As a runner has it.
     async fn opened(&self) -> GitFolder {
         let path = ("PATH".to_owned(), std::env::var("PATH").unwrap());
-        let mut git = GitFolder::new(self.repository(), &[path]);
-        git.switch_off_own_filters().await;
-        git
+        GitFolder::new(self.repository(), &[path]).located().await.unwrap()
     }
 
     #[track_caller]
@@ -86,7 +84,11 @@ async fn look_at(trap: &Trap, git: &GitFolder) {
     let _ = git.is_dirty(&trap.index()).await;
     let _ = git.snapshot("Kept", &trap.index()).await;
     let _ = git.add_worktree(&tree, "other", &head).await;
-    let _ = git.at(tree.clone()).is_dirty(&trap.index()).await;
+    if let Ok(other) = git.worktree(&tree) {
+        let _ = other.fill().await;
+        let _ = other.is_dirty(&trap.index()).await;
+        let _ = other.commit_all("Go on").await;
+    }
     let _ = git.remove_worktree(&tree).await;
 }
 
@@ -126,7 +128,8 @@ async fn only_the_very_commands_of_git_lfs_stay_switched_on() {
     look_at(&trap, &git).await;
     trap.is_unsprung("what follows git-lfs");
     trap.git(&["config", "filter.lfs.clean", "git-lfs clean -- %f"]);
-    assert_eq!(trap.opened().await.without_filters, [], "that of git lfs itself");
+    let off = trap.opened().await.own_programs_off().await.unwrap();
+    assert_eq!(off, [], "that of git lfs itself");
 }
 
 #[tokio::test]
@@ -227,4 +230,155 @@ async fn a_sparse_checkout_is_clean_and_what_was_written_beside_it_is_kept() {
     let kept = git.snapshot("Kept", &trap.index()).await.unwrap();
     assert_eq!(trap.git(&["show", &format!("{kept}:out/c.txt")]), "only here");
     assert_eq!(trap.git(&["show", &format!("{kept}:in/b.txt")]), "one");
+}
+
+/// An agent changes the configuration, and another run's worktree has it at once.
+#[tokio::test]
+async fn a_filter_that_is_named_while_baton_runs_or_on_one_branch_alone_is_switched_off_too() {
+    for condition in ["", "[includeIf \"onbranch:other\"]\n path = more\n"] {
+        let trap = Trap::new();
+        let git = trap.opened().await;
+        trap.write(".git/info/attributes", "* filter=evil\n");
+        let filter = format!(
+            "[filter \"evil\"]\n clean = \"{touch}; cat\"\n smudge = \"{touch}; cat\"\n",
+            touch = trap.touch()
+        );
+        let config = std::fs::read_to_string(trap.repository().join(".git/config")).unwrap();
+        trap.write(".git/more", &filter);
+        let more = if condition.is_empty() { filter } else { condition.to_owned() };
+        trap.write(".git/config", &format!("{config}{more}"));
+        trap.write("a.txt", "two\n");
+        look_at(&trap, &git).await;
+        trap.is_unsprung(&format!("the filter ({condition:?})"));
+    }
+}
+
+/// Each is what an agent, or an archive, can make of the folder of a worktree.
+#[tokio::test]
+async fn a_worktree_is_one_only_if_its_git_file_and_the_repository_name_each_other() {
+    let trap = Trap::new();
+    let git = trap.opened().await;
+    let place = trap.folder.path().canonicalize().unwrap();
+    let (tree, other) = (place.join("tree"), place.join("other"));
+    git.add_worktree(&tree, "one", "HEAD").await.unwrap();
+    git.add_worktree(&other, "two", "HEAD").await.unwrap();
+    assert!(!git.worktree(&tree).unwrap().is_filled());
+    git.worktree(&tree).unwrap().fill().await.unwrap();
+    assert!(git.worktree(&tree).unwrap().is_filled());
+    let link = tree.join(".git");
+    let own = std::fs::read_to_string(&link).unwrap();
+    let evil = tree.join(".evil");
+    git_in(&tree, &["init", "-q", ".evil"]);
+    let name = |it: &Path| format!("gitdir: {}\n", it.display());
+    let others = std::fs::read_to_string(other.join(".git")).unwrap();
+    for (text, target) in [
+        (name(&trap.repository().join(".git")), "the repository itself"),
+        (others, "the worktree of another run"),
+        (name(&evil.join(".git")), "a repository of the agent"),
+        ("gitdir: .evil/.git\n".to_owned(), "one by a path within the folder"),
+        (name(&place.join("nowhere")), "nothing"),
+        (String::new(), "no folder"),
+    ] {
+        std::fs::write(&link, text).unwrap();
+        assert!(git.worktree(&tree).is_err(), "{target}");
+    }
+    std::fs::remove_file(&link).unwrap();
+    assert_eq!(git.worktree(&tree).unwrap_err(), "it has no `.git`");
+    std::fs::create_dir(&link).unwrap();
+    assert!(git.worktree(&tree).is_err(), "a folder");
+    std::fs::remove_dir(&link).unwrap();
+    std::fs::write(&link, own).unwrap();
+    assert_eq!(git.worktree(&tree).unwrap().branch().await.as_deref(), Some("one"));
+    let moved = place.join("moved");
+    std::fs::rename(&tree, &moved).unwrap();
+    assert!(git.worktree(&moved).is_err(), "the repository names the folder that it had");
+    std::os::unix::fs::symlink(&moved, &tree).unwrap();
+    assert!(git.worktree(&tree).is_err(), "a link");
+}
+
+/// However often an agent rewrites it after Baton has looked.
+#[tokio::test]
+async fn git_works_on_the_worktree_that_was_looked_at_wherever_its_git_file_leads_by_then() {
+    let trap = Trap::new();
+    let git = trap.opened().await;
+    let tree = trap.folder.path().canonicalize().unwrap().join("tree");
+    git.add_worktree(&tree, "one", "HEAD").await.unwrap();
+    let own = git.worktree(&tree).unwrap();
+    own.fill().await.unwrap();
+    let main = trap.git(&["rev-parse", "main"]);
+    std::fs::write(tree.join(".git"), format!("gitdir: {}/.git\n", trap.repository().display()))
+        .unwrap();
+    std::fs::write(tree.join("a.txt"), "two\n").unwrap();
+    let seen = own.tree(&trap.index(), &[]).await.unwrap();
+    own.commit_tree("one", &seen, "Go on").await.unwrap();
+    assert_eq!(trap.git(&["rev-parse", "main"]), main);
+    assert_eq!(trap.git(&["show", "one:a.txt"]), "two");
+}
+
+#[tokio::test]
+async fn what_is_committed_is_what_is_in_the_folder_whatever_the_index_says() {
+    for trick in ["--skip-worktree", "--assume-unchanged", "a filter", "ignoreStat"] {
+        let trap = Trap::new();
+        let git = trap.opened().await;
+        trap.write("a.txt", "GOOD\n");
+        match trick {
+            "a filter" => {
+                trap.git(&["config", "filter.e.clean", "sed s/GOOD/BAD/"]);
+                trap.write(".git/info/attributes", "a.txt filter=e\n");
+                trap.commit();
+                assert_eq!(trap.git(&["status", "--porcelain"]), "");
+            }
+            "ignoreStat" => {
+                trap.git(&["config", "core.ignoreStat", "true"]);
+            }
+            mark => {
+                trap.write("a.txt", "BAD\n");
+                trap.commit();
+                trap.git(&["update-index", mark, "a.txt"]);
+                trap.write("a.txt", "GOOD\n");
+            }
+        }
+        let tree = git.tree(&trap.index(), &[]).await.unwrap();
+        git.commit_tree("main", &tree, "Work").await.unwrap();
+        assert_eq!(trap.git(&["show", "main:a.txt"]), "GOOD", "{trick}");
+        assert!(!git.is_dirty(&trap.index()).await.unwrap(), "{trick}");
+    }
+}
+
+#[tokio::test]
+async fn commits_that_go_with_a_worktree_are_those_that_no_shared_ref_has() {
+    let trap = Trap::new();
+    let git = trap.opened().await;
+    assert!(git.private_commits().await.unwrap().is_empty());
+    trap.git(&["checkout", "-q", "--detach"]);
+    let mut own = Vec::new();
+    for name in ["refs/worktree/keep", "refs/bisect/bad", "HEAD"] {
+        trap.git(&["checkout", "-q", "--detach", "main"]);
+        trap.git(&["commit", "-q", "--allow-empty", "-m", name]);
+        own.push(trap.git(&["rev-parse", "HEAD"]));
+        if name != "HEAD" {
+            trap.git(&["update-ref", name, "HEAD"]);
+        }
+    }
+    let mut found = git.private_commits().await.unwrap();
+    found.sort();
+    own.sort();
+    assert_eq!(found, own);
+    trap.git(&["branch", "kept"]);
+    assert_eq!(git.private_commits().await.unwrap().len(), 2, "a branch has one of them");
+}
+
+#[tokio::test]
+async fn the_commits_of_a_worktree_whose_folder_is_gone_are_found() {
+    let trap = Trap::new();
+    let git = trap.opened().await;
+    let tree = trap.folder.path().canonicalize().unwrap().join("tree");
+    git.add_worktree(&tree, "one", "HEAD").await.unwrap();
+    git.worktree(&tree).unwrap().fill().await.unwrap();
+    git_in(&tree, &["checkout", "-q", "--detach"]);
+    git_in(&tree, &["commit", "-q", "--allow-empty", "-m", "Only here"]);
+    let only = git_in(&tree, &["rev-parse", "HEAD"]);
+    std::fs::remove_dir_all(&tree).unwrap();
+    let own = git.registered(&tree).unwrap().without_files().unwrap();
+    assert_eq!(own.private_commits().await.unwrap(), [only]);
 }

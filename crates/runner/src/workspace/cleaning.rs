@@ -1,10 +1,18 @@
 //! Keeping what is not committed, and removing workspaces without losing any of it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use uuid::Uuid;
 
-use super::{ASIDE, KeptChanges, WORKSPACES, WorkspaceError, WorkspaceRecord, Workspaces};
+use super::{ASIDE, KeptChanges, WORKSPACES, WorkspaceError, WorkspaceRecord, Workspaces, is_bare};
+use crate::git::GitFolder;
+
+/// What is kept of a workspace that is removed has this name.
+const CLEANED: &str = "cleaned";
+/// `refs/baton`, `refs/baton-2` and so on.
+const MOST_ROOTS: usize = 9;
+/// Named in one message.
+const MOST_INNER: usize = 10;
 
 impl Workspaces {
     /// Keeps what an attempt left uncommitted under a ref of its own; `None` where that is nothing.
@@ -14,18 +22,13 @@ impl Workspaces {
         name: &str,
         message: &str,
     ) -> Result<Option<KeptChanges>, WorkspaceError> {
-        let git = self.git.at(record.path.clone());
-        if !git.is_top().await {
-            return Ok(None);
-        }
+        let Some(git) = self.repository(record)? else { return Ok(None) };
         let index = self.scratch_index(record.run)?;
         let commit = if git.is_dirty(index.path()).await? {
             git.snapshot(message, index.path()).await?
-        } else if let Some(head) = git.head().await
-            && !git.is_head_kept().await?
-        {
+        } else if let Some(commit) = git.private_commits().await?.into_iter().next() {
             // Commits that no branch has.
-            head
+            commit
         } else {
             return Ok(None);
         };
@@ -35,23 +38,53 @@ impl Workspaces {
         Ok(Some(kept))
     }
 
-    /// Under the first name that is free: another project, or this one with other data, may have used it.
+    /// Keeps the commits that go with the worktree, because it alone names them: on a detached `HEAD`, under refs of
+    /// its own, or in a bisection.
+    pub(super) async fn keep_private_commits(
+        &self,
+        record: &WorkspaceRecord,
+        name: &str,
+    ) -> Result<Vec<KeptChanges>, WorkspaceError> {
+        let mut kept = Vec::new();
+        if !record.is_worktree {
+            return Ok(kept);
+        }
+        // By the list of the repository: the folder may have been made another one's.
+        let registered = self.git.registered(&record.path);
+        let Some(git) = registered.and_then(GitFolder::without_files) else { return Ok(kept) };
+        for commit in git.private_commits().await? {
+            let name = self.name_commit(record, name, &commit).await?;
+            kept.push(KeptChanges { name, commit });
+        }
+        Ok(kept)
+    }
+
+    /// Under the first name that is free: another project, or this one with other data, may have used it, and an agent
+    /// may have made a ref of what has to be the beginning of one.
     async fn name_commit(
         &self,
         record: &WorkspaceRecord,
         name: &str,
         commit: &str,
     ) -> Result<String, WorkspaceError> {
-        let wanted = format!("refs/baton/run-{}/{name}", record.run_number);
-        let mut n = 1;
-        loop {
-            let name = if n == 1 { wanted.clone() } else { format!("{wanted}-{n}") };
-            if !self.git.has_ref(&name).await {
-                self.git.name_commit(&name, commit).await?;
-                return Ok(name);
+        let mut failure = None;
+        for root in 1..=MOST_ROOTS {
+            let root = if root == 1 { "baton".to_owned() } else { format!("baton-{root}") };
+            let wanted = format!("refs/{root}/run-{}/{name}", record.run_number);
+            for n in 1.. {
+                let name = if n == 1 { wanted.clone() } else { format!("{wanted}-{n}") };
+                if self.git.has_ref(&name).await {
+                    continue;
+                }
+                match self.git.name_commit(&name, commit).await {
+                    Ok(()) => return Ok(name),
+                    Err(error) => failure = Some(error),
+                }
+                break;
             }
-            n += 1;
         }
+        let why = failure.map_or_else(String::new, |it| format!(": {it}"));
+        Err(WorkspaceError::Git(format!("no ref can be made for commit {commit}{why}")))
     }
 
     /// The work went on: what was left before is in it, or was not wanted.
@@ -64,21 +97,26 @@ impl Workspaces {
         }
     }
 
-    /// Removes the workspace of a run; what is not committed is kept under a ref first. Branches stay.
+    /// Removes the workspace of a run; what is not committed, and commits that it alone names, are kept under refs
+    /// first. Branches stay.
     pub async fn clean(
         &self,
         record: &WorkspaceRecord,
-    ) -> Result<Option<KeptChanges>, WorkspaceError> {
-        let kept = self.keep_changes(record, "cleaned", "What was not committed").await?;
+    ) -> Result<Vec<KeptChanges>, WorkspaceError> {
+        if let Err(WorkspaceError::NotOwn { why }) = self.repository(record) {
+            let path = record.path.display().to_string();
+            return Err(WorkspaceError::NoRepository { path, why });
+        }
         if record.is_worktree {
-            if !self.has_repository(record).await {
-                return Err(WorkspaceError::NoRepository {
-                    path: record.path.display().to_string(),
-                });
-            }
             self.check_aside(record)?;
-            self.check_inner(record, kept.as_ref()).await?;
+            self.check_inner(record)?;
+        }
+        let mut kept: Vec<KeptChanges> = Vec::new();
+        kept.extend(self.keep_changes(record, CLEANED, "What was not committed").await?);
+        kept.extend(self.keep_private_commits(record, CLEANED).await?);
+        if record.is_worktree {
             let _turn = self.turn.lock().await;
+            self.git.unlock_worktree(&record.path).await;
             if self.tree(record.run).is_ok() {
                 self.git.remove_worktree(&record.path).await?;
             }
@@ -88,22 +126,31 @@ impl Workspaces {
         Ok(kept)
     }
 
-    /// Refuses a folder with repositories of their own: a commit holds only their names.
-    async fn check_inner(
-        &self,
-        record: &WorkspaceRecord,
-        kept: Option<&KeptChanges>,
-    ) -> Result<(), WorkspaceError> {
-        let git = self.git.at(record.path.clone());
+    /// Refuses a folder with repositories of their own, in folders that git ignores too: a commit holds only their
+    /// names.
+    fn check_inner(&self, record: &WorkspaceRecord) -> Result<(), WorkspaceError> {
         let Ok(tree) = self.tree(record.run) else { return Ok(()) };
-        if !git.is_top().await {
-            return Ok(());
+        let mut inner = Vec::new();
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            let is_top = folder.as_os_str().is_empty();
+            let dir = if is_top { tree.again()? } else { tree.subdir(&folder)? };
+            let is_inner = is_bare(&dir) || matches!(dir.entry(".git"), Ok(Some(_)));
+            if !is_top && is_inner {
+                inner.push(folder.display().to_string());
+                continue;
+            }
+            let below = dir.list()?.into_iter().filter(|(_, it)| it.is_folder());
+            folders.extend(below.map(|(name, _)| folder.join(name)));
         }
-        let commit = kept.map_or("HEAD", |it| it.commit.as_str());
-        let mut inner = git.inner_repositories(commit).await?;
-        inner.retain(|it| matches!(tree.entry(Path::new(it).join(".git")), Ok(Some(_))));
         if inner.is_empty() {
             return Ok(());
+        }
+        inner.sort();
+        let n_more = inner.len().saturating_sub(MOST_INNER);
+        inner.truncate(MOST_INNER);
+        if n_more > 0 {
+            inner.push(format!("and {n_more} more"));
         }
         let (path, inner) = (record.path.display().to_string(), inner.join(", "));
         Err(WorkspaceError::InnerRepository { path, inner })

@@ -1,5 +1,5 @@
-//! The programs that `baton demo` and `baton do` start: `baton serve`, `baton runner`, git and the tests of
-//! the demo's project.
+//! The programs that `baton demo` and `baton do` start: `baton serve`, `baton runner`, the tests of the demo's
+//! project, and git, as the runner starts it.
 //!
 //! Whatever becomes of this process, its server and its runner end with it: they hold the other end of a pipe.
 #![expect(clippy::disallowed_methods, reason = "these commands start programs of their own")]
@@ -9,6 +9,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use baton_runner::{GitError, git_answer};
 use baton_wire::database_url::DatabaseUrl;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
@@ -17,6 +18,7 @@ use tokio::time::timeout;
 
 use crate::args::DATABASE_VARIABLE;
 use crate::failure::{Failure, UNAVAILABLE};
+use crate::runners::environment;
 
 /// How long a program may take to say that it is ready, and to end.
 const MOST_STARTING: Duration = Duration::from_secs(30);
@@ -171,18 +173,16 @@ fn keep(log: &Mutex<Vec<String>>, line: String) {
     log.push(line);
 }
 
-/// git in the repository of the demo, with no settings but those of the repository.
+/// git in the repository of a demo or of a user, with no settings but those of the repository, and without the programs
+/// that these name.
 pub(in crate::commands) async fn git(project: &Path, args: &[&str]) -> Result<String, Failure> {
-    let mut command = Command::new("git");
-    command.args(["-c", "core.hooksPath=/dev/null"]).args(args);
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    let end = run(command, project, "git").await?;
-    if !end.is_success {
-        let what = format!("`git {}` failed: {}", args.join(" "), end.output);
-        return Err(Failure::Broken { what });
-    }
-    Ok(end.output)
+    let failed =
+        |why: String| Failure::Broken { what: format!("`git {}` failed: {why}", args.join(" ")) };
+    git_answer(project, &environment(), args).await.map_err(|error| match error {
+        GitError::Start(error) => Failure::io("start `git`, which this needs", error),
+        GitError::Failed { output, .. } => failed(output),
+        error @ GitError::TooSlow { .. } => failed(error.to_string()),
+    })
 }
 
 /// A program of the project and its arguments, by `sh`.

@@ -31,7 +31,7 @@ impl Checkout {
         };
         let root = git(&here, &["rev-parse", "--show-toplevel"]).await.map_err(|failure| {
             let Failure::Broken { what } = &failure else { return failure };
-            if what.contains("must be run in a work tree") {
+            if what.contains("bare repository") || what.contains("must be run in a work tree") {
                 return Failure::Conflict(format!(
                     "`{}` is a bare repository, which has no files to look at; clone it, and type this there",
                     here.display()

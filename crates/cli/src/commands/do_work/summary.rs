@@ -8,6 +8,7 @@ use baton_core::document::Node;
 use baton_core::package::Format;
 use baton_core::plural::counted;
 use baton_core::view::View;
+use baton_runner::Workspaces;
 use baton_wire::formats;
 use uuid::Uuid;
 
@@ -17,6 +18,8 @@ use super::shown;
 use crate::commands::demo::programs::git;
 use crate::commands::demo::viewer::Viewer;
 use crate::failure::Failure;
+use crate::project::Project;
+use crate::runners::environment;
 use crate::show;
 
 const MOST_COMMITS: usize = 20;
@@ -38,7 +41,7 @@ pub(super) async fn show(
         let changes = changes(root, branch).await;
         has_commits = changes.has_commits;
         lines.extend(changes.lines);
-        lines.extend(uncommitted(root, branch).await);
+        lines.extend(uncommitted(root, run.id).await);
     }
     if !follower.executors.is_empty() {
         lines.push(("programs", show::visible(&follower.executors.join(", "))));
@@ -184,35 +187,15 @@ async fn changes(root: &Path, branch: &str) -> BranchChanges {
     changes
 }
 
-/// Whether the folder in which the branch is checked out has more than the branch.
-async fn uncommitted(root: &Path, branch: &str) -> Option<(&'static str, String)> {
-    let list = git(root, &["worktree", "list", "--porcelain"]).await.ok()?;
-    let folder = worktree_with(&list, branch)?;
-    // An agent has worked there: nothing that it could have named is started.
-    let status = ["-c", "core.fsmonitor=false", "status", "--porcelain"];
-    let changes = git(Path::new(folder), &status).await.ok()?;
-    let n = changes.lines().count() as u64;
-    let what = format!("{} in {} not on the branch", counted(n, "change"), show::visible(folder));
+/// Whether the workspace of the run has more than its branch.
+async fn uncommitted(root: &Path, run: Uuid) -> Option<(&'static str, String)> {
+    let project = Project::find(Some(root)).ok()?;
+    let (dir, data) = (project.dir.again().ok()?, project.data_dir().ok()?);
+    let workspaces =
+        Workspaces::open(dir, &data, &project.file.runner, &environment()).await.ok()?;
+    let record = workspaces.record(run).ok()?.filter(|it| it.is_worktree)?;
+    let n = workspaces.count_changes(&record).await? as u64;
+    let folder = show::visible(&record.path.to_string_lossy());
+    let what = format!("{} in {folder} not on the branch", counted(n, "change"));
     (n > 0).then(|| ("uncommitted", show::warn(&what)))
-}
-
-/// The folder of the worktree that has this branch, in what `git worktree list --porcelain` prints.
-fn worktree_with<'a>(list: &'a str, branch: &str) -> Option<&'a str> {
-    let own = format!("branch refs/heads/{branch}");
-    let mut worktrees = list.split("\n\n");
-    let found = worktrees.find(|it| it.lines().any(|line| line == own))?;
-    found.lines().find_map(|it| it.strip_prefix("worktree "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worktree_of_a_branch_is_found_by_its_whole_name() {
-        let list = "worktree /shop\nHEAD 1\nbranch refs/heads/main\n\nworktree /shop/w 1\nHEAD 2\n\
-                    branch refs/heads/feat/a-2\n\nworktree /shop/w 2\nHEAD 3\nbranch refs/heads/feat/a\n";
-        assert_eq!(worktree_with(list, "feat/a"), Some("/shop/w 2"));
-        assert_eq!(worktree_with(list, "feat"), None);
-    }
 }

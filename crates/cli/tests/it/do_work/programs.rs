@@ -186,3 +186,21 @@ fn a_bare_repository_is_called_one() {
     let said = Said::from(command.current_dir(desk.at("bare.git")).output().unwrap());
     check_refused(&said, 4, "is a bare repository");
 }
+
+/// As in a repository that was unpacked from an archive. The agent of this test starts no git.
+#[test]
+fn nothing_that_the_configuration_of_the_repository_names_is_started() {
+    let desk = Desk::new();
+    desk.set("careless");
+    std::fs::write(desk.at("repo/README.md"), "Not committed.\n").unwrap();
+    let evil = desk.at("evil");
+    let touch = format!("touch {}; false", evil.display());
+    for name in ["core.fsmonitor", "filter.e.clean", "filter.e.smudge", "diff.external"] {
+        desk.git(&["config", name, &touch]);
+    }
+    std::fs::write(desk.at("repo/.git/info/attributes"), "* filter=e\n").unwrap();
+    let said = desk.run(&["do", "Add a greeting", "--yes", "--agents", "claude"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stdout.contains("Work of implementer"), "{said:?}");
+    assert!(!evil.exists(), "a program of the repository was started");
+}

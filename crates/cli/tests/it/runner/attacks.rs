@@ -258,3 +258,198 @@ fn a_branch_that_waits_for_its_turn_takes_no_slot() {
     workshop.write("go-on", "");
     workshop.until_completed("fan");
 }
+
+const SMALL: &str = "name: small\nstart: implement\nsteps:\n  implement: { agent: implementer, on: { success: { to: review, \
+     checks: [good], rounds: 3 } } }\n  review: { agent: reviewer, on: { success: complete } }\n";
+
+/// An agent that prints its handoff. `$FIRST` is true in its first turn, `$HERE` is the project's folder.
+const PRINTING: &str = r#"
+export HERE=$(cd "$(dirname "$0")/.." && pwd)
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@localhost GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@localhost
+cat > "$OUTPUT_DIRECTORY/prompt"
+FIRST=false; mkdir "$HERE/.baton/data/was-here" 2>/dev/null && FIRST=true
+if [ "$BATON_AGENT" = implementer ]; then
+ATTACK
+fi
+printf '```baton\n{"agent":"%s","status":"complete","summary":"Wrote a.txt with 1 line, all of it"}\n```\n' "$BATON_AGENT"
+"#;
+
+/// Has worked on a story with this agent, until nothing was left to do. The check passes where `a.txt` is good.
+fn attacked(attack: &str) -> Workshop {
+    let workshop = Workshop::new("curl", "");
+    workshop.write(".baton/workflows/small.yaml", SMALL);
+    workshop.write("a.txt", "hello\n");
+    workshop.write(".gitignore", "*.ignored\n");
+    workshop.write("tests/good.sh", "grep -q GOOD a.txt\n");
+    workshop.write("tools/agent.sh", &PRINTING.replace("ATTACK", attack));
+    workshop.write(
+        ".baton/baton.toml",
+        "[project]\nworkflow = \"small\"\n[runner]\nlease = \"2s\"\n[executors.mine]\nkind = \"command\"\n\
+         run = [\"sh\", \"tools/agent.sh\"]\n[agents.\"*\"]\nexecutors = [\"mine\"]\n[checks.good]\n\
+         run = [\"sh\", \"tests/good.sh\"]\n",
+    );
+    workshop.commit("Set the trap");
+    workshop.ok(&["trust", "--yes"]);
+    workshop.start("s1");
+    let served = workshop.serves_alone();
+    workshop.ok(&["runner", "--once"]);
+    drop(served);
+    workshop
+}
+
+/// It is completed, what was checked is on its branch, and the user's own branch is as it was.
+#[track_caller]
+fn has_checked_its_branch(workshop: &Workshop, attack: &str) {
+    let run = workshop.json(&["run", "show", "s1"]);
+    assert_eq!(run["status"], "completed", "{attack}: {run}");
+    let branch = workshop.json(&["story", "show", "s1"])["branch"].clone();
+    let branch = branch.as_str().unwrap();
+    assert_eq!(branch, "feat/story-s1", "{attack}");
+    let on_branch = workshop.git(&["show", &format!("{branch}:a.txt")]);
+    assert_eq!(on_branch, "GOOD", "{attack}");
+    let commit = workshop.git(&["rev-parse", branch]);
+    let numbers = workshop.handoffs("s1").into_iter().map(|it| it["number"].to_string());
+    let shown: String = numbers.map(|it| workshop.ok(&["handoff", "show", &it])).collect();
+    let evidence: Vec<&str> = shown.lines().filter(|it| it.contains("good: passed")).collect();
+    let is_of_commit = |it: &&str| it.ends_with(&format!("at commit {commit}"));
+    assert!(
+        !evidence.is_empty() && evidence.iter().all(is_of_commit),
+        "{attack}: {commit} {shown}"
+    );
+    assert_eq!(workshop.git(&["log", "-1", "--format=%s", "main"]), "Set the trap", "{attack}");
+}
+
+#[test]
+fn a_workspace_that_leads_to_another_repository_is_put_aside_and_its_work_counts_for_nothing() {
+    for attack in [
+        "if $FIRST; then echo \"gitdir: $HERE/.git\" > .git; fi; echo GOOD > a.txt",
+        "if $FIRST; then rm .git; git init -q; echo GOOD > a.txt; git add -A; git commit -qm x; fi; echo GOOD > a.txt",
+        "if $FIRST; then mkdir -p .evil/objects .evil/refs/heads; echo 'ref: refs/heads/x' > .evil/HEAD\n\
+         printf '[core]\\n bare = false\\n[filter \"e\"]\\n clean = \"touch %s/.baton/data/evil; cat\"\\n' \"$HERE\" > .evil/config\n\
+         echo 'gitdir: .evil' > .git; echo '* filter=e' > .gitattributes; fi; echo GOOD > a.txt",
+    ] {
+        let workshop = attacked(attack);
+        has_checked_its_branch(&workshop, attack);
+        let shown = workshop.ok(&["run", "show", "s1"]);
+        assert!(shown.contains("is not the worktree any more that Baton made"), "{shown}");
+        let tree = folder(&workshop, "s1");
+        assert!(tree.with_file_name("left-1").join("a.txt").exists(), "it is kept");
+        assert!(!workshop.path().join(".baton/data/evil").exists(), "a filter of it was started");
+    }
+}
+
+#[test]
+fn a_check_vouches_for_the_commit_that_was_checked_whatever_the_agent_hides() {
+    for attack in [
+        "echo BAD > a.txt; git commit -qam x; git update-index --skip-worktree a.txt; echo GOOD > a.txt",
+        "echo BAD > a.txt; git commit -qam x; git update-index --assume-unchanged a.txt; echo GOOD > a.txt",
+        "git config filter.e.clean 'sed s/GOOD/BAD/'; echo 'a.txt filter=e' >> \"$HERE/.git/info/attributes\"\n\
+         echo GOOD > a.txt; git commit -qam x",
+    ] {
+        has_checked_its_branch(&attacked(attack), attack);
+    }
+}
+
+#[test]
+fn work_on_another_branch_goes_back_to_its_agent_which_is_told_where_it_belongs() {
+    let attack = "if $FIRST; then git checkout -q -B sneaky; echo GOOD > a.txt; git commit -qam x\n\
+                  else git checkout -q feat/story-s1; git merge -q sneaky; fi";
+    let workshop = attacked(attack);
+    has_checked_its_branch(&workshop, attack);
+    let shown = workshop.ok(&["run", "show", "s1"]);
+    let told = "the branch `sneaky` is checked out in its workspace, and the work of this run belongs on the branch";
+    assert!(shown.contains(told), "{shown}");
+}
+
+/// By its own request, so that nothing can be handed back before the checks.
+#[test]
+fn checks_of_work_on_another_branch_fail_without_being_run() {
+    let handing_on = "git checkout -q -B sneaky; echo GOOD > a.txt; git commit -qam x\n\
+        baton handoff complete \"$BATON_HANDOFF\" --outcome success --payload '{\"summary\":\"Wrote a.txt with 1 line, all of it\"}'; exit";
+    let workshop = attacked(handing_on);
+    let run = workshop.json(&["run", "show", "s1"]);
+    assert_ne!(run["status"], "completed", "{run}");
+    let inbox = workshop.ok(&["inbox"]);
+    assert!(inbox.contains("not run: the branch `sneaky` is checked out"), "{inbox}");
+}
+
+#[test]
+fn a_check_says_what_it_had_beside_the_commit() {
+    let workshop = attacked("echo GOOD > a.txt; echo fix > b.ignored");
+    has_checked_its_branch(&workshop, "ignored");
+    let printed = workshop.ok(&["handoff", "file", "2", "good.txt"]);
+    assert!(printed.contains("(beside what is in no commit: b.ignored)"), "{printed}");
+}
+
+#[test]
+fn a_ref_that_blocks_the_names_of_baton_s_refs_costs_no_snapshot_and_the_run_says_where_it_is() {
+    let workshop = attacked(
+        "if $FIRST; then git update-ref refs/baton HEAD; echo left > b.txt; exit; fi; echo GOOD > a.txt",
+    );
+    has_checked_its_branch(&workshop, "refs/baton");
+    let shown = workshop.ok(&["run", "show", "s1"]);
+    assert!(shown.contains("under refs/baton-2/run-1/"), "{shown}");
+}
+
+/// Made by somebody else, with a repository in place of the worktree.
+#[test]
+fn listing_and_cleaning_the_workspaces_of_an_unpacked_archive_starts_nothing_of_it() {
+    let workshop = Workshop::new("curl", "");
+    let outside = tempfile::tempdir().unwrap();
+    let evil = outside.path().join("evil");
+    let run = "01a1f5c9-bc28-77ad-aaf2-6ed28eed7767";
+    let folder = workshop.path().join(".baton/data/runner/workspaces").join(run);
+    let tree = folder.join("tree");
+    for place in [&tree, &outside.path().join("elsewhere")] {
+        std::fs::create_dir_all(place).unwrap();
+        git_in(place, &["init", "-q", "."]);
+        std::fs::write(place.join("f"), "x\n").unwrap();
+        std::fs::write(place.join(".gitattributes"), "* filter=e\n").unwrap();
+        git_in(place, &["add", "-A"]);
+        git_in(place, &["commit", "-q", "-m", "i"]);
+        let clean = format!("touch {}; cat", evil.display());
+        git_in(place, &["config", "filter.e.clean", &clean]);
+        std::fs::write(place.join("f"), "other\n").unwrap();
+        let record = serde_json::json!({
+            "run": run, "run_number": 1, "story": "s", "branch": "x", "port": 4300, "path": place,
+            "is_worktree": true, "is_ready": true,
+        });
+        std::fs::write(folder.join("workspace.json"), record.to_string()).unwrap();
+        let listed = workshop.json(&["workspace", "list"]);
+        assert_eq!(listed["items"][0]["path"], tree.to_str().unwrap());
+        assert!(workshop.ok(&["workspace", "list"]).contains("no repository"));
+        let refused = workshop.command(&["workspace", "clean", "1"]).output().unwrap();
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(stderr.contains("not the worktree any more that Baton made"), "{stderr}");
+        assert!(place.join("f").exists() && !evil.exists());
+    }
+}
+
+#[test]
+fn cleaning_keeps_the_commits_and_the_repositories_that_would_go_with_the_folder() {
+    let workshop = attacked("echo GOOD > a.txt; echo vendor/ >> .gitignore");
+    let tree = folder(&workshop, "s1");
+    let inner = tree.join("vendor/deep/lib");
+    std::fs::create_dir_all(&inner).unwrap();
+    git_in(&inner, &["init", "-q", "."]);
+    git_in(&inner, &["commit", "-q", "--allow-empty", "-m", "Only here"]);
+    let refused = workshop.command(&["workspace", "clean"]).output().unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(stderr.contains("holds repositories of its own (vendor/deep/lib)"), "{stderr}");
+    assert_eq!(git_in(&inner, &["log", "--format=%s"]), "Only here");
+    std::fs::remove_dir_all(&inner).unwrap();
+    for name in ["refs/worktree/keep", "refs/bisect/bad", "HEAD"] {
+        git_in(&tree, &["checkout", "-q", "--detach", "feat/story-s1"]);
+        git_in(&tree, &["commit", "-q", "--allow-empty", "-m", name]);
+        if name != "HEAD" {
+            git_in(&tree, &["update-ref", name, "HEAD"]);
+        }
+    }
+    git_in(&tree, &["worktree", "lock", "."]);
+    workshop.ok(&["workspace", "clean"]);
+    assert!(!tree.exists());
+    let kept = workshop.git(&["for-each-ref", "--format=%(subject)", "refs/baton/run-1"]);
+    let mut kept: Vec<&str> = kept.lines().collect();
+    kept.sort_unstable();
+    assert_eq!(kept, ["HEAD", "refs/bisect/bad", "refs/worktree/keep"]);
+}
