@@ -59,12 +59,29 @@ pub struct ConversationItemDocument {
     pub damaged: Vec<String>,
 }
 
-/// A decision as it was recorded.
+/// A decision as it was stated then, and where it stands now.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ConversationDecision {
     pub number: u32,
     pub decision: String,
     pub rationale: Option<String>,
+    /// As in `Decided by Analyst at 2026-01-02T03:04:05Z`, or `Asked by` where it was left open.
+    pub attribution: String,
+    /// Where it stands now: `standing`, `open`, `answered`, `superseded` or `withdrawn`; omitted if that
+    /// is not known any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The person that locked it; omitted if nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locked_by: Option<String>,
+    /// The number of the decision that replaced it; omitted if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<u32>,
+    /// The numbers of standing decisions on the same subject that say something else; omitted if there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts_with: Vec<u32>,
 }
 
 /// A question of one agent to another.

@@ -13,6 +13,9 @@ pub struct MessageDocument {
     pub at: Timestamp,
     /// The agent that says it; null if the sender named none.
     pub agent: Option<String>,
+    /// The name of that agent, as it was shown then; null without an agent.
+    #[serde(rename = "agentName", default)]
+    pub agent_name: Option<String>,
     /// Who sent it.
     pub by: String,
     /// Null if it was lost in a recovery or is damaged.

@@ -114,6 +114,11 @@ pub(crate) fn fingerprint(salt: &str, id: Option<&str>, decision: &str) -> u32 {
     u32::from_be_bytes([a, b, c, d])
 }
 
+/// Tells whether an author's own id is that of a decision.
+pub(crate) fn id_fingerprint(salt: &str, id: &str) -> u32 {
+    fingerprint(salt, Some("id"), id.trim())
+}
+
 /// The fingerprint of earlier versions, which had the run's id in the place of a salt.
 pub(crate) fn unsalted_fingerprint(run: RunId, id: Option<&str>, decision: &str) -> u32 {
     fingerprint(&run.to_string(), id, decision)
@@ -122,14 +127,18 @@ pub(crate) fn unsalted_fingerprint(run: RunId, id: Option<&str>, decision: &str)
 /// One decision of a `decision.recorded` event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionItem {
-    /// Counted in the run, from 1.
+    /// Counted in the run, from 1. An open decision that a later package asks again keeps its number.
     pub no: u32,
     /// Its index among the decisions of the package.
     pub index: u32,
     pub fingerprint: u32,
+    /// Of the id that its author gave it: other packages may refer to it. Earlier versions had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_fingerprint: Option<u32>,
     /// The choice is still to be made.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_open: bool,
+    /// That of a package holds as long as the package counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -162,7 +171,9 @@ impl DecisionState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionMark {
     pub fingerprint: u32,
-    /// The handoff that came with it, where its answer closes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_fingerprint: Option<u32>,
+    /// The handoff that came with it last, where its answer closes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<HandoffNo>,
     #[serde(default, skip_serializing_if = "DecisionState::is_standing")]
@@ -189,19 +200,6 @@ pub(crate) fn decisions_in_words(run: &Run, gate: HandoffNo, words: Option<&Free
     let named: Vec<u32> =
         open.into_iter().filter(|no| names_decision(words.as_str(), *no)).collect();
     if named.is_empty() { vec![first] } else { named }
-}
-
-/// Which open decisions an answer to a gate closes, where the gate had several: those that it names, else
-/// the first. `None` where there is no choice.
-pub(crate) fn answered_decisions(
-    run: &Run,
-    gate: HandoffNo,
-    words: Option<&FreeText>,
-) -> Option<Vec<u32>> {
-    let open = open_decisions(run, gate);
-    let first = *open.first().filter(|_| open.len() > 1)?;
-    let named = decisions_in_words(run, gate, words);
-    Some(if named.is_empty() { vec![first] } else { named })
 }
 
 fn open_decisions(run: &Run, gate: HandoffNo) -> Vec<u32> {

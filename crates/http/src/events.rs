@@ -161,12 +161,10 @@ async fn missed(
     }
     let Some(stored) = event_at(*app.read(), id.position).await? else { return Ok(None) };
     let known = ResolvedEvent::look_up(*app.read(), &app.live.names, &stored).await?;
-    let catalog = app.read().catalog();
-    let agents = catalog.agents();
-    if id.part > EventId::end_of(epoch, id.position, known.n_parts(agents)).part {
+    if id.part > EventId::end_of(epoch, id.position, known.n_parts()).part {
         return Ok(None);
     }
     let is_wanted = run.is_none_or(|it| it == stored.run);
-    let left = if is_wanted { known.frames(face, agents, id.part + 1) } else { String::new() };
+    let left = if is_wanted { known.frames(face, id.part + 1) } else { String::new() };
     Ok(Some((left, id.position)))
 }

@@ -7,6 +7,7 @@
 mod archivist;
 mod bounds;
 mod cursor;
+mod decided;
 mod disk;
 mod escaped;
 mod event_text;

@@ -83,7 +83,7 @@ impl Views<'_> {
             no: it.no,
             correlation: it.correlation,
             from: cast.by_portrait(&it.by, it.portrait),
-            to: cast.today(&it.to),
+            to: cast.by_portrait(&it.to, it.portrait),
             question: words(it.text),
             asked_at: it.asked_at,
             attempts: it.attempts,

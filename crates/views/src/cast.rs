@@ -1,5 +1,5 @@
 //! The agents of a run, each as it was shown when a handoff was made. For handoffs from before that
-//! was recorded, as its file is today.
+//! was recorded, as its file is today. An agent that no file described then stays unknown.
 
 use std::sync::Arc;
 
@@ -13,14 +13,20 @@ use baton_wire::json;
 
 use crate::Views;
 
+/// The one place that says how an agent was shown at a moment: every reader that prints an agent of the
+/// past asks it.
 pub struct Cast {
     catalog: Arc<Catalog>,
     /// In the order in which the run recorded them.
-    portraits: Vec<(ShownSince, ShownAgents)>,
-    /// What was shown of all agents, by its text.
-    by_content: Vec<(ContentId, Node)>,
+    records: Vec<ShownRecord>,
     /// Whose portrait is damaged, and since which handoff; without an agent, that of all.
     damaged: Vec<(ShownSince, Option<AgentId>)>,
+}
+
+struct ShownRecord {
+    since: ShownSince,
+    text: ContentId,
+    shown: ShownAgents,
 }
 
 /// From where on it is shown.
@@ -59,21 +65,21 @@ enum ShownAgents {
 }
 
 impl Cast {
+    /// The agents as their files describe them now, for what belongs to no run.
+    pub fn of_today(catalog: Arc<Catalog>) -> Self {
+        Self { catalog, records: Vec::new(), damaged: Vec::new() }
+    }
+
     /// An agent in one handoff.
     pub fn at(&self, id: &AgentId, no: HandoffNo) -> Agent {
         // Of several with one number the handoff's own is the first: earlier versions recorded what came
         // after it, with a message or a decision, under the same number.
-        let own = self.portraits.iter().filter(|(since, _)| since.came_with(no));
-        let before = self.portraits.iter().rev().filter(|(since, _)| since.is_before(no));
-        let known = own.chain(before).find_map(|(_, shown)| match shown {
-            ShownAgents::One(agent) => Some(agent.clone()).filter(|it| it.id == *id),
-            ShownAgents::All(cast) => {
-                let portrait = cast.member(id.as_str())?;
-                Some(Agent::of_portrait(id.clone(), portrait))
-            }
-            ShownAgents::AsToday => self.catalog.agents().find(id).cloned(),
-        });
-        known.unwrap_or_else(|| self.catalog.agents().shown(id))
+        let own = self.records.iter().filter(|it| it.since.came_with(no));
+        let before = self.records.iter().rev().filter(|it| it.since.is_before(no));
+        let mut known = own.chain(before).peekable();
+        let is_recorded = known.peek().is_some() && !self.is_damaged(id, no);
+        let shown = known.find_map(|it| self.member(&it.shown, id));
+        shown.unwrap_or_else(|| self.missing(id, is_recorded))
     }
 
     /// True where what was shown of the agent is damaged: [`Cast::at`] has another portrait then.
@@ -83,12 +89,13 @@ impl Cast {
         self.damaged.iter().any(|(since, agent)| is_shown(since) && is_it(agent))
     }
 
-    /// An agent as one record of the run shows it; else as it is shown today.
+    /// An agent as one record of the run shows it; as it is shown today where there is no such record.
     pub fn by_portrait(&self, id: &AgentId, portrait: Option<ContentId>) -> Agent {
-        let known = self.by_content.iter().find(|it| Some(it.0) == portrait);
-        let shown = known.and_then(|(_, cast)| cast.member(id.as_str()));
-        let shown = shown.map(|it| Agent::of_portrait(id.clone(), it));
-        shown.unwrap_or_else(|| self.today(id))
+        let Some(last) = self.records.iter().position(|it| Some(it.text) == portrait) else {
+            return self.today(id);
+        };
+        let shown = self.records[..=last].iter().rev().find_map(|it| self.member(&it.shown, id));
+        shown.unwrap_or_else(|| Agent::without_file(id.clone()))
     }
 
     /// An agent as it is now.
@@ -97,6 +104,29 @@ impl Cast {
             Some(agent) => agent.clone(),
             None => self.at(id, HandoffNo(u32::MAX)),
         }
+    }
+
+    fn member(&self, shown: &ShownAgents, id: &AgentId) -> Option<Agent> {
+        match shown {
+            ShownAgents::One(agent) => Some(agent.clone()).filter(|it| it.id == *id),
+            ShownAgents::All(cast) => {
+                Some(Agent::of_portrait(id.clone(), cast.member(id.as_str())?))
+            }
+            ShownAgents::AsToday => self.catalog.agents().find(id).cloned(),
+        }
+    }
+
+    /// An agent that no record has: where there is one, no file described it then.
+    fn missing(&self, id: &AgentId, is_recorded: bool) -> Agent {
+        match is_recorded && self.has_whole_records() {
+            true => Agent::without_file(id.clone()),
+            false => self.catalog.agents().shown(id),
+        }
+    }
+
+    /// Earlier versions recorded agents one by one: who is missing there may have had a file.
+    fn has_whole_records(&self) -> bool {
+        self.records.iter().any(|it| !matches!(it.shown, ShownAgents::One(_)))
     }
 }
 
@@ -109,27 +139,25 @@ impl Views<'_> {
         let casts = run.casts.iter().filter(is_read).map(|it| it.cast);
         let portraits = run.portraits.iter().map(|it| it.portrait);
         let texts = self.texts(run.id, portraits.chain(casts)).await?;
-        let (portraits, by_content, damaged) = (Vec::new(), Vec::new(), Vec::new());
-        let mut cast = Cast { catalog, portraits, by_content, damaged };
+        let mut cast = Cast::of_today(catalog);
         for it in &run.portraits {
-            let shown = document(&texts, it.portrait);
+            let (since, text) = (ShownSince::With(it.since), it.portrait);
+            let shown = document(&texts, text);
             let shown = shown.map(|node| Agent::of_portrait(it.agent.clone(), &node));
-            cast.portraits
-                .extend(shown.map(|agent| (ShownSince::With(it.since), ShownAgents::One(agent))));
-            let is_damaged = texts.get(it.portrait).is_damaged();
-            cast.damaged
-                .extend(is_damaged.then(|| (ShownSince::With(it.since), Some(it.agent.clone()))));
+            let shown = shown.map(ShownAgents::One);
+            cast.records.extend(shown.map(|shown| ShownRecord { since, text, shown }));
+            let is_damaged = texts.get(text).is_damaged();
+            cast.damaged.extend(is_damaged.then(|| (since, Some(it.agent.clone()))));
         }
         for it in &run.casts {
-            let since = ShownSince::of(it);
-            if Some(it.cast) == today {
-                cast.portraits.push((since, ShownAgents::AsToday));
-                continue;
-            }
-            let shown = document(&texts, it.cast);
-            cast.by_content.extend(shown.clone().map(|node| (it.cast, node)));
-            cast.portraits.extend(shown.map(|node| (since, ShownAgents::All(node))));
-            cast.damaged.extend(texts.get(it.cast).is_damaged().then_some((since, None)));
+            let (since, text) = (ShownSince::of(it), it.cast);
+            let shown = match Some(text) == today {
+                true => Some(ShownAgents::AsToday),
+                false => document(&texts, text).map(ShownAgents::All),
+            };
+            cast.records.extend(shown.map(|shown| ShownRecord { since, text, shown }));
+            let is_damaged = Some(text) != today && texts.get(text).is_damaged();
+            cast.damaged.extend(is_damaged.then_some((since, None)));
         }
         Ok(cast)
     }

@@ -8,7 +8,7 @@ mod items;
 
 use baton_core::agent::Agent;
 use baton_core::content::ContentId;
-use baton_core::event::{ContentEvent, Event, HandoffEvent};
+use baton_core::event::{ContentEvent, DecisionEvent, Event, GateEvent, HandoffEvent};
 use baton_core::names::Principal;
 use baton_core::run::{HandoffNo, Run};
 use baton_engine::EngineError;
@@ -18,6 +18,8 @@ use jiff::Timestamp;
 
 use self::items::{has_part, texts_of};
 use crate::Views;
+use crate::attribution::Attributions;
+use crate::decisions::DecisionRecord;
 use crate::gate_record::GateRecord;
 
 /// Which part of a conversation is read.
@@ -71,12 +73,17 @@ pub struct ConversationItem {
     pub ask: Option<u32>,
 }
 
-/// A decision as it was recorded.
+/// A decision in the words in which it was stated, and where it stands now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedDecision {
     pub no: u32,
     pub decision: String,
     pub rationale: Option<String>,
+    /// `Decided by Analyst at ...`, or `Asked by` where only a choice was put.
+    pub attribution: String,
+    pub is_only_asked: bool,
+    /// What became of it. None where that is not known any more.
+    pub record: Option<DecisionRecord>,
 }
 
 /// What an item is.
@@ -129,6 +136,12 @@ fn needs_gates(event: &Event) -> bool {
     matches!(event, Event::Gate(_) | Event::Handoff(HandoffEvent::Created(_)))
 }
 
+/// Whether an item says what was decided: with a package, on its own, or by an answer.
+fn needs_decisions(event: &Event) -> bool {
+    let is_answer = matches!(event, Event::Gate(GateEvent::Answered { .. }));
+    is_answer || matches!(event, Event::Decision(DecisionEvent::Recorded { .. }))
+}
+
 /// How many events are read at once, at least.
 const FEWEST_READ: u32 = 100;
 
@@ -148,15 +161,19 @@ impl Views<'_> {
             true => self.gate_record(row.run.id).await?,
             false => GateRecord::default(),
         };
+        let has_decisions = !row.run.decisions.is_empty();
+        let decided = match has_decisions && parts.iter().any(|it| needs_decisions(&it.event)) {
+            true => self.all_decisions(row).await?,
+            false => Vec::new(),
+        };
         // A run has few handoffs beside its messages.
         let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
         let rows = self.handoffs(&filter).await?;
         let scene = items::Scene {
             texts: &texts,
-            cast: &cast,
-            workflow: &workflow,
+            people: Attributions { cast: &cast, rows: &rows, workflow: &workflow },
             gates: &gates,
-            rows: &rows,
+            decided: &decided,
         };
         let items = parts.into_iter().map(|it| scene.item(it)).collect();
         Ok(ConversationPage { items, has_more })

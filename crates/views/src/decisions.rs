@@ -1,7 +1,8 @@
 //! What was decided in a run: by agents in the packages that count, and by people at gates.
 //!
 //! A choice that is still open is no decision, nor is what a rejected package says. A decision that
-//! later packages repeat is listed once.
+//! later packages repeat is listed once. Lists, the conversation, the page, the archive and prompts all
+//! take who decided or only asked, the status and what was replaced from here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,6 +17,7 @@ use baton_store::{HandoffFilter, HandoffRow, RunRow};
 use jiff::Timestamp;
 
 use crate::Views;
+use crate::attribution::{Attributions, ShownAgent};
 use crate::gate_record::{GateAnswered, GateRecord, GateVote};
 
 mod records;
@@ -36,30 +38,43 @@ pub struct Decided {
     /// The handoff whose package states it, or the gate that was answered. None where it was recorded
     /// on its own.
     pub row: Option<HandoffRow>,
-    /// What was shown of the agent, where the record has it.
-    pub portrait: Option<ContentId>,
+    /// The agent as it was shown then.
+    pub shown: ShownAgent,
     /// The record, where there is one: packages of an older Baton, and answers to gates, have none.
     pub record: Option<DecisionRecord>,
     /// The agent that left it open, where a person's answer has decided it.
-    pub asked_by: Option<AgentId>,
+    pub asked_by: Option<ShownAgent>,
     /// Who recorded it in an agent's name.
     pub recorded_by: Option<Principal>,
 }
 
 impl Decided {
-    /// A choice that is still to be made: `by` asks for it.
-    pub fn is_open(&self) -> bool {
-        self.record.as_ref().is_some_and(|it| it.status == DecisionStatus::Open)
+    /// A choice that nobody has made: `by` asks for it, or asked for it.
+    pub fn is_only_asked(&self) -> bool {
+        let is_made = |it: &DecisionRecord| it.status == DecisionStatus::Answered;
+        self.record.as_ref().is_some_and(|it| it.is_choice && !is_made(it))
+    }
+
+    /// The name of who decided it, or asks for it.
+    pub fn author(&self) -> String {
+        let agent = || self.shown.agent.label();
+        self.person.as_ref().map_or_else(agent, ToString::to_string)
+    }
+
+    /// `Decided by Analyst at 2026-01-02T03:04:05Z`, or `Asked by`.
+    pub fn attribution(&self) -> String {
+        let verb = if self.is_only_asked() { "Asked" } else { "Decided" };
+        format!("{verb} by {} at {:.0}", self.author(), self.at)
     }
 }
 
 /// A package that counts, and the first handoff that hands it over.
-pub(crate) struct StandingPackage<'a> {
-    pub(crate) id: ContentId,
-    pub(crate) row: &'a HandoffRow,
-    pub(crate) by: AgentId,
+struct StandingPackage<'a> {
+    id: ContentId,
+    row: &'a HandoffRow,
+    by: AgentId,
     /// The person that wrote it in place of an agent's.
-    pub(crate) person: Option<&'a Principal>,
+    person: Option<&'a Principal>,
 }
 
 /// What a person said at a gate: the answer, or one of the votes before it.
@@ -97,7 +112,7 @@ impl PersonsWords {
 }
 
 /// The packages that count, in the order in which they were handed over first.
-pub(crate) fn standing<'a>(rows: &'a [HandoffRow], gates: &GateRecord) -> Vec<StandingPackage<'a>> {
+fn standing<'a>(rows: &'a [HandoffRow], gates: &GateRecord) -> Vec<StandingPackage<'a>> {
     let mut seen: HashMap<ContentId, usize> = HashMap::new();
     let mut rejected: HashSet<ContentId> = HashSet::new();
     let mut packages: Vec<(StandingPackage<'a>, bool)> = Vec::new();
@@ -156,7 +171,7 @@ impl Views<'_> {
             }
             DecisionStatus::Open | DecisionStatus::Withdrawn => false,
         };
-        decided.retain(|it| it.record.as_ref().is_none_or(counts));
+        decided.retain(|it| it.record.as_ref().is_none_or(counts) && !it.is_only_asked());
         Ok(decided)
     }
 
@@ -167,6 +182,9 @@ impl Views<'_> {
         let rows = self.handoffs(&filter).await?;
         let gates = self.gate_record(run).await?;
         let mut records = self.decision_records(&row.run).await?;
+        let workflow = self.workflow_of(row).await?;
+        let cast = self.cast(&row.run).await?;
+        let people = Attributions { cast: &cast, rows: &rows, workflow: &workflow };
         let mut decided = Vec::new();
         let mut listed = HashSet::new();
         let mut counting = HashSet::new();
@@ -190,17 +208,16 @@ impl Views<'_> {
                     answer: None,
                     at: package.row.created_at,
                     row: Some(package.row.clone()),
-                    portrait: None,
+                    shown: people.sender(&package.by, package.row),
                     record,
                     asked_by: None,
                     recorded_by: None,
                 });
             }
         }
-        let workflow = self.workflow_of(row).await?;
         let said = PersonsWords::of(&gates, &workflow);
         let texts = self.whole_texts(run, said.iter().filter_map(|it| it.comment)).await?;
-        decided.extend(records.left(&rows, &counting, &gates, &texts));
+        decided.extend(records.left(&people, &counting, &gates, &texts));
         let has_answered = |it: &PersonsWords, decided: &[Decided]| {
             let is_it = |row: &HandoffRow| row.no == it.handoff;
             let answers = decided.iter().filter(|it| it.asked_by.is_some());
@@ -220,13 +237,17 @@ impl Views<'_> {
             let Some(row) = rows.iter().find(|row| row.no == it.handoff) else { continue };
             let rationale = it.comment.and_then(|it| texts.get(it)).map(str::to_owned);
             decided.push(Decided {
-                decision: ReportedDecision { id: None, decision: it.words, rationale },
+                decision: ReportedDecision {
+                    decision: it.words,
+                    rationale,
+                    ..ReportedDecision::default()
+                },
                 by: AgentId::human(),
                 person: Some(it.by),
                 answer: Some(it.answer),
                 at: it.at,
                 row: Some(row.clone()),
-                portrait: None,
+                shown: people.sender(&AgentId::human(), row),
                 record: None,
                 asked_by: None,
                 recorded_by: None,
@@ -239,17 +260,8 @@ impl Views<'_> {
             (it.at, no, it.answer.is_some(), it.record.as_ref().map(|it| it.no))
         };
         decided.sort_by_key(order);
+        records::replace_by_packages(&mut decided);
         records::find_conflicts(&mut decided);
         Ok(decided)
     }
-}
-
-/// The decisions of a package that are made, and that no earlier package has.
-pub(crate) fn decisions_in(
-    decisions: Vec<ReportedDecision>,
-    listed: &mut HashSet<(Option<String>, String)>,
-) -> Vec<ReportedDecision> {
-    let mut made = decisions;
-    made.retain(|it| !it.is_open() && listed.insert((it.id.clone(), it.decision.clone())));
-    made
 }

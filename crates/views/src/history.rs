@@ -23,6 +23,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::Views;
+use crate::decisions::Decided;
 use baton_engine::WholeTexts;
 use baton_engine::{EngineError, stored};
 
@@ -39,6 +40,8 @@ pub(crate) struct History {
     /// By number.
     pub(crate) handoffs: Vec<HandoffRow>,
     pub(crate) log: Vec<Logged>,
+    /// With what is open, and what a rejected package had decided.
+    pub(crate) decided: Vec<Decided>,
     texts: WholeTexts,
 }
 
@@ -72,6 +75,7 @@ impl Views<'_> {
         let ids =
             log.iter().flat_map(|it| it.event.texts().without_file().iter()).map(|(id, _)| id);
         let texts = self.whole_texts(run, ids).await?;
+        let decided = self.all_decisions(&row).await?;
         Ok(History {
             row,
             story,
@@ -81,6 +85,7 @@ impl Views<'_> {
             workflow_text,
             handoffs,
             log,
+            decided,
             texts,
         })
     }
@@ -132,6 +137,7 @@ impl History {
     #[cfg(test)]
     pub(crate) fn forget_texts(&mut self) {
         self.texts = WholeTexts::default();
+        self.decided.clear();
     }
 
     /// When the run was completed or cancelled; none while it is open.

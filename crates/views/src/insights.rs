@@ -154,17 +154,17 @@ fn figures(
         }
         // What an agent receives says how fast it is and what it costs, what it sends how good.
         let receiver = agents.entry(fact.to.agent.clone()).or_default();
-        receiver.receive(fact, to);
+        receiver.receive(fact);
         receiver.spend(used);
-        agents.entry(fact.from.agent.clone()).or_default().send(fact, is_first);
+        agents.entry(fact.from.agent.clone()).or_default().send(fact, is_first, to);
         let groups = [
             edges.entry(edge).or_default(),
             workflows.entry(fact.workflow.clone()).or_default(),
             weeks.entry(monday(fact.created_at)).or_default(),
         ];
         for group in groups {
-            group.receive(fact, to);
-            group.send(fact, is_first);
+            group.receive(fact);
+            group.send(fact, is_first, to);
             group.spend(used);
         }
     }

@@ -6,6 +6,7 @@
 
 mod archive;
 mod asks;
+mod attribution;
 mod cast;
 mod completion;
 mod conversation;
@@ -32,6 +33,7 @@ pub use crate::archive::{
     run_of_session,
 };
 pub use crate::asks::{AskProgress, AskRecord};
+pub use crate::attribution::{ShownAgent, step_title};
 pub use crate::cast::Cast;
 pub use crate::conversation::{
     ConversationItem, ConversationKind, ConversationPage, ConversationWindow, StatedDecision,
@@ -63,6 +65,12 @@ pub struct Views<'a>(Reader<'a>);
 impl<'a> Views<'a> {
     pub fn new(engine: &'a Engine, caller: &'a Caller) -> Self {
         Self(engine.read_as(caller))
+    }
+}
+
+impl<'a> From<Reader<'a>> for Views<'a> {
+    fn from(reader: Reader<'a>) -> Self {
+        Self(reader)
     }
 }
 

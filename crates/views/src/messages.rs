@@ -3,7 +3,7 @@
 use baton_core::content::ContentId;
 use baton_core::event::{Event, MessageEvent};
 use baton_core::names::{AgentId, Principal};
-use baton_core::run::RunId;
+use baton_core::run::{Run, RunId};
 use baton_engine::EngineError;
 use baton_store::{EventFilter, Position};
 use baton_wire::event;
@@ -18,6 +18,8 @@ pub struct PostedMessage {
     pub at: Timestamp,
     /// The agent that says it, if the sender named one.
     pub by: Option<AgentId>,
+    /// The name of that agent, as it was shown then.
+    pub agent_name: Option<String>,
     /// Who sent it.
     pub principal: Principal,
     /// None where it was lost in a recovery or is damaged.
@@ -30,6 +32,7 @@ struct FoundMessage {
     position: Position,
     at: Timestamp,
     by: Option<AgentId>,
+    portrait: Option<ContentId>,
     principal: Principal,
     text: ContentId,
 }
@@ -38,11 +41,11 @@ impl Views<'_> {
     /// The messages of a run after a position, oldest first, at most `most`.
     pub async fn messages(
         &self,
-        run: RunId,
+        run: &Run,
         after: Position,
         most: usize,
     ) -> Result<Vec<PostedMessage>, EngineError> {
-        let mut found = self.find_messages(run, after).await?;
+        let mut found = self.find_messages(run.id, after).await?;
         found.truncate(most);
         self.read_messages(run, found).await
     }
@@ -58,26 +61,28 @@ impl Views<'_> {
             if stored.name != "message.posted" {
                 continue;
             }
-            let Ok(Event::Message(MessageEvent::Posted { by, text, .. })) =
+            let Ok(Event::Message(MessageEvent::Posted { by, text, portrait, .. })) =
                 event::decode(&stored.body)
             else {
                 continue;
             };
             let (position, at, principal) = (stored.position, stored.at, stored.by);
-            found.push(FoundMessage { position, at, by, principal, text });
+            found.push(FoundMessage { position, at, by, portrait, principal, text });
         }
         Ok(found)
     }
 
     async fn read_messages(
         &self,
-        run: RunId,
+        run: &Run,
         found: Vec<FoundMessage>,
     ) -> Result<Vec<PostedMessage>, EngineError> {
-        let texts = self.texts(run, found.iter().map(|it| it.text)).await?;
+        let cast = self.cast(run).await?;
+        let texts = self.texts(run.id, found.iter().map(|it| it.text)).await?;
         let read = |it: FoundMessage| PostedMessage {
             position: it.position,
             at: it.at,
+            agent_name: it.by.as_ref().map(|by| cast.by_portrait(by, it.portrait).label()),
             by: it.by,
             principal: it.principal,
             text: texts.get(it.text).whole().map(str::to_owned),

@@ -68,7 +68,7 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
             "decision.recorded",
             &["handoff", "package", "text", "portrait", "is_new_cast", "is_open"],
         ),
-        ("decision.recorded", &["supersedes", "depends_on"]),
+        ("decision.recorded", &["supersedes", "depends_on", "id_fingerprint"]),
     ] {
         let of_event = format!("\"type\":\"{event}\"");
         let samples = || SAMPLES.lines().filter(|line| line.contains(&of_event));

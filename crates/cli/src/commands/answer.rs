@@ -110,11 +110,15 @@ async fn missing_approvals(api: &Api, which: &Which) -> Option<String> {
     match detail.beside.question? {
         GateDocument::Open(gate) => {
             let ApprovalsDocument { need, given, open, any_person, .. } = gate.approvals?;
-            let who = match any_person {
-                true => "any other person".to_owned(),
-                false => open.join(" or "),
+            let who = match open.as_slice() {
+                _ if any_person => "any other person may approve".to_owned(),
+                [] => {
+                    "nobody else may approve, so reject it, or waive the gate with `baton run goto`"
+                        .to_owned()
+                }
+                open => format!("{} may approve", open.join(" or ")),
             };
-            Some(format!("{} of {need} approvals; {who} may approve", given.len()))
+            Some(format!("{} of {need} approvals; {who}", given.len()))
         }
         GateDocument::Answered(_) => None,
     }

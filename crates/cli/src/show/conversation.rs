@@ -1,6 +1,6 @@
 //! The conversation of a run, and decisions, on a terminal.
 
-use baton_api::{ConversationItemDocument, DecisionDocument};
+use baton_api::{ConversationDecision, ConversationItemDocument, DecisionDocument};
 
 use super::{TimeFormat, block, bold, dim, fields, one_line, visible, warn};
 
@@ -16,7 +16,7 @@ pub(crate) fn conversation_item(it: &ConversationItemDocument, times: &TimeForma
     }
     for decision in &it.decisions {
         let said = one_line(&decision.decision);
-        text += &format!("\n  decision {}: {said}", decision.number);
+        text += &format!("\n  decision {}{}: {said}", decision.number, marks(decision));
         if let Some(rationale) = &decision.rationale {
             text += &format!("\n{}", block(rationale));
         }
@@ -41,6 +41,21 @@ pub(crate) fn conversation_item(it: &ConversationItemDocument, times: &TimeForma
         text += &format!("\n  {}", warn("the text is damaged; `baton verify` says more"));
     }
     text
+}
+
+/// ` (asked, open)`: whether it was only asked, and what became of it.
+fn marks(it: &ConversationDecision) -> String {
+    let asked = it.attribution.starts_with("Asked").then(|| "asked".to_owned());
+    let status = it.status.as_deref().filter(|it| *it != "standing");
+    let status = status.map(|status| match it.superseded_by {
+        Some(no) => format!("{status} by {no}"),
+        None => status.to_owned(),
+    });
+    let locked = it.locked_by.as_ref().map(|by| format!("locked by {}", visible(by)));
+    let others = numbers(&it.conflicts_with);
+    let conflicts = (!others.is_empty()).then(|| warn(&format!("contradicts {others}")));
+    let marks: Vec<String> = [asked, status, locked, conflicts].into_iter().flatten().collect();
+    if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) }
 }
 
 /// One line of a list.

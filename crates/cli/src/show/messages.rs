@@ -18,7 +18,9 @@ pub(crate) fn messages(run: u64, messages: &[MessageDocument], times: &TimeForma
     let mut page = format!("\n\n{}", dim("messages"));
     let mut is_cut = n_before > 0;
     for message in &messages[n_before..] {
-        let by = visible(message.agent.as_deref().unwrap_or(&message.by));
+        let by = visible(
+            message.agent_name.as_deref().or(message.agent.as_deref()).unwrap_or(&message.by),
+        );
         let text = message.text.as_deref().unwrap_or(LOST_TEXT);
         let end = text.char_indices().nth(MOST_CHARS).map(|(end, _)| end);
         is_cut |= end.is_some();

@@ -13,15 +13,20 @@ steps:
 
 /// A project where handoff 2 waits for two of three people, in run 1.
 fn at_gate() -> Project {
+    at_gate_of(GATED)
+}
+
+fn at_gate_of(workflow: &str) -> Project {
     let project = Project::new();
     let folder = project.path().join(".baton/workflows");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("gated.yaml"), GATED).unwrap();
+    std::fs::write(folder.join("gated.yaml"), workflow).unwrap();
     project.ok(&["agent", "new", "cook"]);
     project.ok(&["story", "add", "s1"]);
     project.ok(&["run", "start", "s1", "--workflow", "gated"]);
     project.ok(&["handoff", "accept", "1"]);
-    project.ok(&["handoff", "complete", "1", "--payload", r#"{"summary": "Soup in src/a.txt"}"#]);
+    let soup = r#"{"summary": "Soup in src/a.txt"}"#;
+    project.ok(&["handoff", "complete", "1", "--payload", soup, "--as", "dora"]);
     project
 }
 
@@ -29,6 +34,17 @@ fn at_gate() -> Project {
 fn first_line(project: &Project, args: &[&str], expected: &str) {
     let said = project.ok(args);
     assert_eq!(said.lines().next(), Some(expected), "{args:?}");
+}
+
+#[test]
+fn an_approval_that_no_other_may_follow_says_so() {
+    let project = at_gate_of(&GATED.replace("[ana, ben, carl]", "[dora, ana]"));
+    first_line(
+        &project,
+        &["approve", "2", "--as", "ana"],
+        "approved handoff 2: 1 of 2 approvals; nobody else may approve, so reject it, or waive the gate \
+         with `baton run goto`",
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::draft::Draft;
 use super::person::only_a_person;
 use crate::approval::{GateApproval, PersonIdentity, Vote};
-use crate::collaboration::{answered_decisions, decisions_in_words, has_open_decisions};
+use crate::collaboration::{decisions_in_words, has_open_decisions};
 use crate::command::{DelegateVote, GateAnswer};
 use crate::content::ContentId;
 use crate::event::GateEvent;
@@ -100,26 +100,25 @@ pub(super) fn approve(
 }
 
 /// The open decisions that an answer closes: those that its words are about. An approval by several people
-/// closes what any of them wrote about; without words nothing is decided.
+/// closes what any of them wrote about; without words nothing is decided, and nothing by a person who
+/// sends the package back.
 pub(super) fn answered(draft: &Draft<'_>, row: &Handoff, answer: &GateAnswer) -> Option<Vec<u32>> {
     let gate = draft.run.handoff(row.no).and_then(|it| it.gate.as_ref());
     let approval = gate.and_then(|it| it.approval.as_ref());
     match (&answer.answer, approval) {
-        (Answer::Approve, _) if !has_open_decisions(&draft.run, row.no) => None,
+        _ if !has_open_decisions(&draft.run, row.no) => None,
         (Answer::Approve, Some(approval)) => Some(approval.decisions()),
-        (Answer::Approve, None) if answer.comment.is_none() => Some(Vec::new()),
+        (Answer::Reject | Answer::Abort, _) => Some(Vec::new()),
         (
             Answer::Continue
             | Answer::Accept
-            | Answer::Abort
             | Answer::Approve
-            | Answer::Reject
             | Answer::Reply
             | Answer::Question
             | Answer::Modify
             | Answer::HandTo(_),
             _,
-        ) => answered_decisions(&draft.run, row.no, answer.comment.as_ref()),
+        ) => Some(decisions_in_words(&draft.run, row.no, answer.comment.as_ref())),
     }
 }
 

@@ -126,7 +126,12 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         }
     };
     let warnings = offer.warning_words();
-    let (package, sender) = (offer.package, offer.from.agent.clone());
+    let package = offer.package;
+    // A person who approves with a package of their own has written it in the sender's place.
+    let writer = match offer.approved_by {
+        Some(_) => AgentId::human(),
+        None => offer.from.agent.clone(),
+    };
     let author = approvals::author(draft, package);
     let cast = draft.portray();
     // However a run begins, its work enters the first step once.
@@ -169,7 +174,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     }));
     if let Some(package) = package {
         let stated = draft.take_stated(package);
-        shared::state(draft, handoff, &sender, package, &stated);
+        shared::state(draft, handoff, &writer, package, &stated);
     }
     if let Some(detour) = offer.detour {
         draft.emit(BlockerEvent::Routed { handoff, detour: *detour });

@@ -104,6 +104,7 @@ fn a_decision_on_its_own_has_its_author_its_words_and_what_it_rests_on() {
         no: 2,
         index: 0,
         fingerprint: fingerprint(salt, None, "Use PostgreSQL"),
+        id_fingerprint: None,
         is_open: false,
         supersedes: Some(1),
         depends_on: vec![1],

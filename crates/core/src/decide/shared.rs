@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::person::only_a_person;
 use crate::collaboration::{
     Collaboration, ContextMark, DecisionItem, DecisionMark, DecisionState, OpenAsk, RecordDecision,
-    SetContext, fingerprint, unsalted_fingerprint, waits_for,
+    SetContext, fingerprint, id_fingerprint, unsalted_fingerprint, waits_for,
 };
 use crate::content::ContentId;
 use crate::event::{ContextEvent, DecisionEvent, MessageEvent};
@@ -44,7 +44,8 @@ pub(super) fn decide(draft: &mut Draft<'_>, command: &Collaboration) -> Result<(
     }
 }
 
-/// Records what the package of a new handoff decides, and no package of the run has decided before.
+/// Records what the package of a new handoff decides, and no package of the run has decided before. A
+/// choice that is asked again, because the answer to it did not come, is open again under its number.
 pub(super) fn state(
     draft: &mut Draft<'_>,
     handoff: HandoffNo,
@@ -52,32 +53,20 @@ pub(super) fn state(
     package: ContentId,
     stated: &[ReportedDecision],
 ) {
-    let has_mark = |run: &Run, fingerprint| {
-        run.decisions.iter().any(|it: &DecisionMark| it.fingerprint == fingerprint)
-    };
-    let is_known = |run: &Run, it: &ReportedDecision| {
-        has_mark(run, unsalted_fingerprint(run.id, it.id.as_deref(), &it.decision))
+    if stated.is_empty() || draft.run.decisions.len() >= DecisionMark::MOST {
+        return;
+    }
+    let is_news = |it: &ReportedDecision| {
+        let unsalted = unsalted_fingerprint(draft.run.id, it.id.as_deref(), &it.decision);
+        draft.run.decisions.iter().all(|mark| mark.fingerprint != unsalted)
     };
     let news: Vec<(u32, &ReportedDecision)> =
-        (0..).zip(stated).filter(|(_, it)| !is_known(&draft.run, it)).collect();
-    if news.is_empty() || draft.run.decisions.len() >= DecisionMark::MOST {
+        (0..).zip(stated).filter(|(_, it)| is_news(it)).collect();
+    if news.is_empty() {
         return;
     }
     let (salt_text, salt) = draft.decision_salt();
-    let mut decisions: Vec<DecisionItem> = Vec::new();
-    for (index, it) in news {
-        let fingerprint = fingerprint(&salt_text, it.id.as_deref(), &it.decision);
-        let is_known = has_mark(&draft.run, fingerprint)
-            || decisions.iter().any(|it| it.fingerprint == fingerprint);
-        let n_before = draft.run.decisions.len() + decisions.len();
-        if is_known || n_before >= DecisionMark::MOST {
-            continue;
-        }
-        let Ok(no) = u32::try_from(n_before + 1) else { continue };
-        let (supersedes, depends_on) = (None, Vec::new());
-        let is_open = it.is_open();
-        decisions.push(DecisionItem { no, index, fingerprint, is_open, supersedes, depends_on });
-    }
+    let decisions = items(&draft.run, &salt_text, &news);
     if decisions.is_empty() {
         return;
     }
@@ -93,6 +82,81 @@ pub(super) fn state(
         salt,
         is_new_cast,
     });
+}
+
+/// Decisions of a package, each with its number: a new one, or that of the choice that it asks again.
+fn items(run: &Run, salt: &str, news: &[(u32, &ReportedDecision)]) -> Vec<DecisionItem> {
+    let mut items: Vec<(DecisionItem, &ReportedDecision)> = Vec::new();
+    let mut n_decisions = run.decisions.len();
+    for (index, it) in news {
+        let fingerprint = fingerprint(salt, it.id.as_deref(), &it.decision);
+        if items.iter().any(|(item, _)| item.fingerprint == fingerprint) {
+            continue;
+        }
+        let before = (1..).zip(&run.decisions).find(|(_, mark)| mark.fingerprint == fingerprint);
+        let no = match before {
+            Some((no, mark)) if is_asked_again(run, mark) => no,
+            Some(_) => continue,
+            None if n_decisions >= DecisionMark::MOST => continue,
+            None => {
+                n_decisions += 1;
+                u32::try_from(n_decisions).unwrap_or(u32::MAX)
+            }
+        };
+        // `pending` is the id of every open one.
+        let own_id = it.id.as_deref().filter(|_| !it.is_open());
+        let item = DecisionItem {
+            no,
+            index: *index,
+            fingerprint,
+            id_fingerprint: own_id.map(|id| id_fingerprint(salt, id)),
+            is_open: it.is_open(),
+            supersedes: None,
+            depends_on: Vec::new(),
+        };
+        items.push((item, *it));
+    }
+    let named = |of: &DecisionItem, name: &String| number_of(run, salt, &items, of.no, name);
+    let referring = |(item, stated): &(DecisionItem, &ReportedDecision)| {
+        let supersedes = stated.supersedes.as_ref().and_then(|it| named(item, it));
+        // A locked decision is replaced by a person only, and in so many words.
+        let is_locked = |no: &u32| run.decision(*no).is_some_and(|it| it.is_locked);
+        let mut depends_on: Vec<u32> =
+            stated.depends_on.iter().filter_map(|it| named(item, it)).collect();
+        depends_on.dedup();
+        let supersedes = supersedes.filter(|it| !is_locked(it));
+        DecisionItem { supersedes, depends_on, ..item.clone() }
+    };
+    items.iter().map(referring).collect()
+}
+
+/// The choice is open, and the gate that asked for it does not wait any more.
+fn is_asked_again(run: &Run, mark: &DecisionMark) -> bool {
+    let asks = |no| run.handoff(no).is_some_and(|it| it.gate.is_some());
+    mark.state == DecisionState::Open && !mark.asked_by.is_some_and(asks)
+}
+
+/// The decision that a package refers to: by its author's id in the same package, by its number in the
+/// run, or by its author's id in an earlier package.
+fn number_of(
+    run: &Run,
+    salt: &str,
+    items: &[(DecisionItem, &ReportedDecision)],
+    own: u32,
+    name: &str,
+) -> Option<u32> {
+    let id = Some(id_fingerprint(salt, name));
+    let beside = items.iter().find(|(it, _)| it.no != own && it.id_fingerprint == id);
+    if let Some((item, _)) = beside {
+        return Some(item.no);
+    }
+    let digits = name.trim().trim_start_matches('#');
+    if let Some(no) = digits.parse().ok().filter(|it| *it != own && run.decision(*it).is_some()) {
+        return Some(no);
+    }
+    let earlier =
+        (1..).zip(&run.decisions).filter(|(no, it)| *no != own && it.id_fingerprint == id);
+    earlier.last().map(|it| it.0)
 }
 
 fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
@@ -122,6 +186,7 @@ fn record(draft: &mut Draft<'_>, it: &RecordDecision) -> Result<(), Refusal> {
         no,
         index: 0,
         fingerprint: fingerprint(&salt_text, None, &it.text.decision),
+        id_fingerprint: None,
         is_open: false,
         supersedes: it.supersedes,
         depends_on: it.depends_on.clone(),

@@ -2,14 +2,17 @@
 //! baton; the tester compares the run with a replay of its log after each command.
 
 use super::fixture::*;
+use super::states::{gate_on, in_state};
 use crate::collaboration::{
     Collaboration, ContextVersion, DecisionState, DecisionText, RecordDecision, SetContext,
 };
-use crate::command::Command;
+use crate::command::{Command, GateAnswer};
 use crate::document::Node;
 use crate::event::{DecisionEvent, Event};
-use crate::gate::Answer;
+use crate::gate::{Answer, GateKind};
 use crate::names::{ContextKey, Principal};
+use crate::outcome::Outcome;
+use crate::run::State;
 
 fn decide(by: Option<&str>, words: &str, supersedes: Option<u32>) -> Command {
     Command::Collaborate(Collaboration::Decide(RecordDecision {
@@ -266,4 +269,91 @@ fn a_name_that_is_an_agents_replaces_no_locked_decision_answers_for_no_person_an
         let dropped = super::redact(&tester.run, &texts, &why, tester.ground());
         assert_eq!(dropped.unwrap_err().code(), "not_a_person", "{name}");
     }
+}
+
+/// A step whose work goes through a gate, with a choice that its package leaves open.
+fn asked_at_a_gate() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    gate_on(&mut tester, GateKind::Blocking);
+    tester.completes(2, Outcome::Success, deciding(&[("pending", "A or B?"), ("D1", "Use files")]));
+    tester
+}
+
+#[test]
+fn a_choice_that_comes_again_after_a_reject_is_open_again_under_its_number() {
+    let mut tester = asked_at_a_gate();
+    tester.does(&says(3, Answer::Reject, "tests fail"));
+    assert_eq!(tester.run.decision(1).unwrap().state, DecisionState::Open, "a reject decides none");
+    tester.accepts(4);
+    tester.completes(4, Outcome::Success, deciding(&[("pending", "A or B?"), ("D1", "Use files")]));
+    assert_eq!(recorded(&tester), [vec![1, 2], vec![1]], "only the choice is asked again");
+    assert_eq!(tester.run.decisions.len(), 2);
+    tester.does(&says(5, Answer::Approve, "B"));
+    assert_eq!(tester.run.decision(1).unwrap().state, DecisionState::Answered);
+    // Once a person has answered, it is not asked again.
+    tester.accepts(6);
+    tester.completes(6, Outcome::Success, deciding(&[("pending", "A or B?")]));
+    assert_eq!(recorded(&tester).len(), 2);
+}
+
+#[test]
+fn who_answers_with_a_package_and_without_words_decides_no_open_choice_and_owns_the_package() {
+    let mut tester = asked_at_a_gate();
+    let Command::Answer(said) = answer_gate(3, Answer::Modify) else { unreachable!() };
+    let package = Some(sent(deciding(&[("D2", "Use SQLite")])));
+    tester.does(&Command::Answer(GateAnswer { package, comment: None, ..said }));
+    assert_eq!(tester.run.decision(1).unwrap().state, DecisionState::Open);
+    let by = |(event, _): &(Event, _)| {
+        let Event::Decision(DecisionEvent::Recorded { by, .. }) = event else { return None };
+        Some(by.to_string())
+    };
+    let by: Vec<String> = tester.log().iter().filter_map(by).collect();
+    assert_eq!(by, ["implementer", "human"]);
+}
+
+#[test]
+fn a_package_names_what_its_decisions_replace_and_rest_on_by_number_or_by_id() {
+    let decision = |members: &[(&'static str, &str)]| {
+        Node::map(members.iter().map(|(key, text)| (*key, Node::text(*text))))
+    };
+    let plan = |decisions: Vec<Node>| {
+        Node::map([("plan", Node::text("Do it")), ("decisions", Node::List(decisions))])
+    };
+    let mut tester = Tester::started();
+    let first = decision(&[("id", "D-1"), ("decision", "Use files")]);
+    tester.hands("analyst", "implementer", plan(vec![first]));
+    let second = vec![
+        decision(&[
+            ("id", "D-2"),
+            ("decision", "Use SQLite"),
+            ("supersedes", "D-1"),
+            ("depends_on", "D-3"),
+        ]),
+        decision(&[("id", "D-3"), ("decision", "One thread"), ("depends_on", "#1")]),
+        decision(&[("id", "D-4"), ("decision", "No cache"), ("supersedes", "D-9")]),
+    ];
+    tester.hands("implementer", "reviewer", plan(second));
+    let items = |tester: &Tester| {
+        let of = |(event, _): &(Event, _)| {
+            let Event::Decision(DecisionEvent::Recorded { decisions, .. }) = event else {
+                return None;
+            };
+            Some(decisions.clone())
+        };
+        let items = tester.log().iter().filter_map(of).flatten();
+        items.map(|it| (it.no, it.supersedes, it.depends_on)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        items(&tester),
+        [(1, None, vec![]), (2, Some(1), vec![3]), (3, None, vec![1]), (4, None, vec![])]
+    );
+    assert_eq!(
+        tester.run.decision(1).unwrap().state,
+        DecisionState::Standing,
+        "it holds again where the package that replaces it is rejected"
+    );
+    tester.does(&lock(3, "ada"));
+    let third = decision(&[("decision", "Two threads"), ("supersedes", "3")]);
+    tester.hands("reviewer", "implementer", plan(vec![third]));
+    assert_eq!(items(&tester)[4], (5, None, vec![]), "only a person replaces what is locked");
 }

@@ -23,7 +23,8 @@ event_family! {
             /// Steps whose entries are counted anew, because a person has decided.
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             resets: Vec<StepId>,
-            /// The open decisions that the answer closes, where the gate had several; else all.
+            /// The open decisions that the answer closes, where the gate had some. Earlier versions left
+            /// it out where the gate had one: they closed that.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             decisions: Option<Vec<u32>>,
         },

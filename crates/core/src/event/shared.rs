@@ -14,11 +14,18 @@ impl Run {
                 self.show_as(*portrait, *is_new_cast);
                 self.decision_salt = salt.or(self.decision_salt);
                 for it in decisions {
+                    let asked_by = handoff.filter(|_| it.is_open);
+                    // Asked again: the answer to this handoff closes it.
+                    if let Some(mark) = self.decision_mut(it.no) {
+                        mark.asked_by = asked_by;
+                        continue;
+                    }
                     let state =
                         if it.is_open { DecisionState::Open } else { DecisionState::Standing };
                     self.decisions.push(DecisionMark {
                         fingerprint: it.fingerprint,
-                        asked_by: handoff.filter(|_| it.is_open),
+                        id_fingerprint: it.id_fingerprint,
+                        asked_by,
                         state,
                         is_locked: false,
                     });

@@ -8,11 +8,18 @@ use crate::gate::GateKind;
 
 const MOST_BLOCKERS: usize = 20;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReportedDecision {
     pub id: Option<String>,
     pub decision: String,
     pub rationale: Option<String>,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// What was not chosen.
+    pub alternatives: Vec<String>,
+    /// The decision that it replaces: its number in the run, or its author's id.
+    pub supersedes: Option<String>,
+    pub depends_on: Vec<String>,
 }
 
 impl ReportedDecision {
@@ -89,7 +96,18 @@ pub(crate) fn decisions(body: &Node) -> Vec<ReportedDecision> {
     let decision = |node: &Node| {
         let decision = text(node).or_else(|| field(node, "decision"))?.to_owned();
         let own = |key: &str| field(node, key).map(str::to_owned);
-        Some(ReportedDecision { id: own("id"), decision, rationale: own("rationale") })
+        let listed = |keys: &[&str]| {
+            keys.iter().map(|it| options(node, it)).find(|it| !it.is_empty()).unwrap_or_default()
+        };
+        Some(ReportedDecision {
+            id: own("id"),
+            decision,
+            rationale: own("rationale"),
+            subject: own("subject"),
+            alternatives: listed(&["alternatives", "alternatives_considered"]),
+            supersedes: listed(&["supersedes"]).into_iter().next(),
+            depends_on: listed(&["depends_on", "dependsOn"]),
+        })
     };
     let disposition = |node: &Node| {
         let about = ["finding", "item", "location"].iter().find_map(|it| field(node, it))?;
@@ -99,11 +117,22 @@ pub(crate) fn decisions(body: &Node) -> Vec<ReportedDecision> {
             id: field(node, "id").map(str::to_owned),
             decision: format!("{disposition}: {about}"),
             rationale: rationale.map(str::to_owned),
+            ..ReportedDecision::default()
         })
     };
     let made = ["decisions", "key_decisions"].iter().flat_map(|it| listed(body, it));
     let settled = listed(body, "dispositions").iter().filter_map(disposition);
     made.filter_map(decision).chain(settled).collect()
+}
+
+/// The texts of a list whose items are texts, or name what they are about.
+fn options(node: &Node, key: &str) -> Vec<String> {
+    let named = |it: &Node| {
+        let keys = ["option", "alternative", "name", "decision", "id"];
+        let said = text(it).or_else(|| keys.iter().find_map(|key| field(it, key)));
+        said.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
+    };
+    items_at(node, key).iter().filter_map(named).collect()
 }
 
 pub(super) fn artifacts(body: &Node) -> Vec<Artifact> {

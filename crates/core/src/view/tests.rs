@@ -32,11 +32,29 @@ fn decisions_artifacts_and_questions_are_read_wherever_a_source_document_puts_th
                 id: id.map(str::to_owned),
                 decision: decision.to_owned(),
                 rationale: rationale.map(str::to_owned),
+                ..ReportedDecision::default()
             };
         assert_eq!(
             View::of(&document).decisions,
             [decision(Some("D-001"), "JWT", Some("stateless")), decision(None, "no cookies", None)]
         );
+    }
+    let whole = Node::map([
+        ("decision", text("JWT")),
+        ("subject", text("sessions")),
+        (
+            "alternatives_considered",
+            list([text("cookies"), Node::map([("option", text("mTLS")), ("why", text("old"))])]),
+        ),
+        ("supersedes", text("D-001")),
+        ("depends_on", list([text("D-002"), text("3")])),
+    ]);
+    for document in everywhere("decisions", &list([whole, text("no cookies")])) {
+        let read = View::of(&document).decisions[0].clone();
+        assert_eq!(read.subject.as_deref(), Some("sessions"));
+        assert_eq!(read.alternatives, ["cookies", "mTLS"]);
+        assert_eq!(read.supersedes.as_deref(), Some("D-001"));
+        assert_eq!(read.depends_on, ["D-002", "3"]);
     }
     let artifact = Node::map([("path", text("docs/a.md")), ("type", text("doc"))]);
     for document in everywhere("artifacts", &list([artifact, text("b.rs")])) {

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use baton_core::document::Node;
-use baton_core::event::{Event, HandoffEvent};
-use baton_core::registry::Agents;
+use baton_core::event::{DecisionEvent, Event, HandoffEvent};
 use baton_core::run::{HandoffState, RunId};
 use baton_engine::{EngineError, Reader};
 use baton_store::{Position, StoredEvent};
+use baton_views::Cast;
 use baton_wire::{event, json};
 use bytes::Bytes;
 
@@ -47,6 +47,7 @@ pub(super) struct ResolvedEvent<'a> {
     event: Option<(Event, Arc<RunNames>)>,
     handoff: Option<HandoffNames>,
     state: Option<HandoffState>,
+    cast: Arc<Cast>,
 }
 
 impl Batch {
@@ -67,9 +68,7 @@ impl Batch {
         for stored in events {
             known.push(ResolvedEvent::look_up(reader, names, stored).await?);
         }
-        let catalog = reader.catalog();
-        let agents = catalog.agents();
-        let frames = |face| Frames::of(face, &known, agents);
+        let frames = |face| Frames::of(face, &known);
         Ok(Self {
             after,
             upto,
@@ -99,12 +98,12 @@ impl Batch {
 }
 
 impl Frames {
-    fn of(face: Dialect, events: &[ResolvedEvent<'_>], agents: &Agents) -> Self {
+    fn of(face: Dialect, events: &[ResolvedEvent<'_>]) -> Self {
         let mut text = String::new();
         let mut parts = Vec::with_capacity(events.len());
         for known in events {
             let begin = text.len();
-            text += &known.frames(face, agents, 0);
+            text += &known.frames(face, 0);
             let (position, run) = (known.stored.position, known.stored.run);
             parts.push(BatchPart { position, run, range: begin..text.len() });
         }
@@ -125,9 +124,12 @@ impl<'a> ResolvedEvent<'a> {
         stored: &'a StoredEvent,
     ) -> Result<Self, EngineError> {
         let epoch = names.epoch(reader).await?;
+        // Most messages name no agent.
+        let today = || Arc::new(Cast::of_today(reader.catalog()));
         let Ok(event) = event::decode(&stored.body) else {
             tracing::warn!(position = stored.position.0, "an event of a newer Baton is not sent");
-            return Ok(Self { stored, epoch, event: None, handoff: None, state: None });
+            let (handoff, state, cast) = (None, None, today());
+            return Ok(Self { stored, epoch, event: None, handoff, state, cast });
         };
         let run = names.run(reader, stored.run).await?;
         let handoff = match event.handoff() {
@@ -139,12 +141,16 @@ impl<'a> ResolvedEvent<'a> {
         } else {
             None
         };
-        Ok(Self { stored, epoch, event: Some((event, run)), handoff, state })
+        let cast = match names_agents(&event) {
+            true => names.cast(reader, stored.run, stored.version).await?,
+            false => today(),
+        };
+        Ok(Self { stored, epoch, event: Some((event, run)), handoff, state, cast })
     }
 
     /// The event's messages, from the `first` part on.
-    pub(super) fn frames(&self, face: Dialect, agents: &Agents, first: usize) -> String {
-        let messages = self.messages(face, agents);
+    pub(super) fn frames(&self, face: Dialect, first: usize) -> String {
+        let messages = self.messages(face);
         let frame = |(part, message): (usize, &EventMessage)| {
             let id = EventId { epoch: self.epoch.clone(), position: self.stored.position, part };
             frame(face, &id, message.name, &message.data)
@@ -152,16 +158,22 @@ impl<'a> ResolvedEvent<'a> {
         messages.iter().enumerate().skip(first).map(frame).collect()
     }
 
-    pub(super) fn n_parts(&self, agents: &Agents) -> usize {
-        self.messages(Dialect::Native, agents).len()
+    pub(super) fn n_parts(&self) -> usize {
+        self.messages(Dialect::Native).len()
     }
 
-    fn messages(&self, face: Dialect, agents: &Agents) -> Vec<EventMessage> {
+    fn messages(&self, face: Dialect) -> Vec<EventMessage> {
         let Some((event, names)) = &self.event else { return Vec::new() };
-        let StoredEvent { run, at, .. } = *self.stored;
-        let Self { handoff, state, .. } = *self;
-        EventToSend { run, at, event, names, handoff, state }.messages(face, agents)
+        let StoredEvent { run, at, by, .. } = self.stored;
+        let (run, at, handoff, state) = (*run, *at, self.handoff, self.state);
+        EventToSend { run, at, by, event, names, handoff, state, cast: &self.cast }.messages(face)
     }
+}
+
+/// Whether a message of the event has the name of an agent.
+fn names_agents(event: &Event) -> bool {
+    let is_handed = matches!(event, Event::Handoff(HandoffEvent::Created(_)));
+    is_handed || matches!(event, Event::Decision(DecisionEvent::Recorded { .. }))
 }
 
 /// One message of a stream.

@@ -6,18 +6,19 @@ use baton_core::collaboration::DecisionItem;
 use baton_core::document::Node;
 use baton_core::event::{
     BlockerEvent, ChecksEvent, ContentEvent, Created, DecisionEvent, Event, EvidenceEvent,
-    FileEvent, HandoffEvent, StepEvent, UsageEvent,
+    FileEvent, GateEvent, HandoffEvent, StepEvent, UsageEvent,
 };
-use baton_core::names::StepId;
-use baton_core::registry::Agents;
+use baton_core::names::{AgentId, Principal, StepId};
 use baton_core::run::{HandoffState, Kind, RunId, RunStatus};
 use baton_core::workflow::Place;
+use baton_views::Cast;
 use baton_wire::json;
 use jiff::Timestamp;
 
 use self::members::{
-    MOST_NAME, NamedMembers, agent, branch, context, cut, cut_text, ends, gate, lease, message,
-    pipeline_words, principal, reported, settled, step_status, text,
+    MOST_NAME, MOST_PERSON, NamedMembers, agent, agent_without_avatar, branch, context, cut,
+    cut_text, ends, gate, lease, message, pipeline_words, principal, reported, settled,
+    step_status, text,
 };
 use super::names::{HandoffNames, RunNames};
 use crate::pipeline::rows;
@@ -38,12 +39,15 @@ pub(crate) enum Dialect {
 pub(super) struct EventToSend<'a> {
     pub(super) run: RunId,
     pub(super) at: Timestamp,
+    pub(super) by: &'a Principal,
     pub(super) event: &'a Event,
     pub(super) names: &'a RunNames,
     /// The names of the handoff that it is about.
     pub(super) handoff: Option<HandoffNames>,
     /// That handoff's current state; only for `handoff.stale`, which does not contain it.
     pub(super) state: Option<HandoffState>,
+    /// The agents of the run, as they were shown when it happened.
+    pub(super) cast: &'a Cast,
 }
 
 pub(super) struct EventMessage {
@@ -58,8 +62,9 @@ pub(super) const MOST_BYTES: usize = 1024;
 const MOST_WITH_AVATARS: usize = 600;
 
 impl EventToSend<'_> {
-    /// All messages of the event, in order; a subscriber may be cut off between any two.
-    pub(super) fn messages(&self, face: Dialect, agents: &Agents) -> Vec<EventMessage> {
+    /// All messages of the event, in order; a subscriber may be cut off between any two. Names are those
+    /// of the time of the event: it has the same messages whenever it is sent.
+    pub(super) fn messages(&self, face: Dialect) -> Vec<EventMessage> {
         let mut messages = vec![];
         let mut tell = |name, members: Vec<(&'static str, Node)>| {
             let data = Node::map(self.about(face).into_iter().chain(members));
@@ -76,7 +81,7 @@ impl EventToSend<'_> {
             // A question does not move the baton.
             && created.kind != Kind::Question
         {
-            tell("AGENT_HANDOFF", self.agent_handoff(created, agents));
+            tell("AGENT_HANDOFF", self.agent_handoff(created));
         }
         if let Some(status) = self.run_status() {
             let (state, story) = pipeline_words(status);
@@ -95,10 +100,13 @@ impl EventToSend<'_> {
             ];
             tell("WORKFLOW_STATUS_CHANGED", workflow);
         }
-        for (name, members) in self.decisions(agents) {
+        for (name, members) in self.decisions() {
             tell(name, members);
         }
         if let Some((name, members)) = self.beside(face) {
+            tell(name, members);
+        }
+        for (name, members) in self.decided_by_answer() {
             tell(name, members);
         }
         messages
@@ -132,33 +140,35 @@ impl EventToSend<'_> {
     }
 
     /// From the workflow API: who takes over from whom, as the page shows it.
-    fn agent_handoff(&self, created: &Created, agents: &Agents) -> Vec<(&'static str, Node)> {
-        let parties = [&created.from.agent, &created.to.agent];
-        let [from, to] = parties.map(|it| agents.find(it).and_then(Agent::avatar_url));
-        let members = self.with_avatars(created, agents, [from, to]);
-        let n_bytes =
-            json::print(&Node::map(members.clone())).len() + self.names.story.as_str().len();
-        // A longer avatar is a URL; half of one would be useless.
-        if n_bytes < MOST_WITH_AVATARS {
-            return members;
-        }
-        self.with_avatars(created, agents, [None, None])
+    fn agent_handoff(&self, created: &Created) -> Vec<(&'static str, Node)> {
+        let shown = |it: &AgentId| self.cast.at(it, created.handoff);
+        let (from, to) = (shown(&created.from.agent), shown(&created.to.agent));
+        let name = cut_text(&to.label(), MOST_NAME);
+        let step = match &created.to.place {
+            place @ Place::Step(_) => cut(self.names.title(place), MOST_NAME),
+            Place::Delegate(_) | Place::Orchestrator | Place::Human => Node::Null,
+        };
+        let members = |agent: fn(&Agent) -> Node| {
+            vec![
+                ("fromAgent", agent(&from)),
+                ("toAgent", agent(&to)),
+                ("stepName", step.clone()),
+                ("timestamp", rows::time(self.at)),
+                ("message", Node::Text(format!("Handing off to {name}..."))),
+            ]
+        };
+        self.within_bounds(members(agent), || members(agent_without_avatar))
     }
 
-    fn with_avatars(
+    /// A longer avatar is a URL; half of one would be useless.
+    fn within_bounds(
         &self,
-        created: &Created,
-        agents: &Agents,
-        [from, to]: [Option<&str>; 2],
+        members: Vec<(&'static str, Node)>,
+        without_avatar: impl FnOnce() -> Vec<(&'static str, Node)>,
     ) -> Vec<(&'static str, Node)> {
-        let name = cut_text(&agents.name_of(&created.to.agent), MOST_NAME);
-        vec![
-            ("fromAgent", agent(&created.from.agent, agents, from)),
-            ("toAgent", agent(&created.to.agent, agents, to)),
-            ("stepName", cut(self.names.title(&created.to.place), MOST_NAME)),
-            ("timestamp", rows::time(self.at)),
-            ("message", Node::Text(format!("Handing off to {name}..."))),
-        ]
+        let n_bytes =
+            json::print(&Node::map(members.clone())).len() + self.names.story.as_str().len();
+        if n_bytes < MOST_WITH_AVATARS { members } else { without_avatar() }
     }
 
     fn run_status(&self) -> Option<RunStatus> {
@@ -244,25 +254,16 @@ impl EventToSend<'_> {
     }
 
     /// One message for each decision: its number, and who decided. Its words are in the API.
-    fn decisions(&self, agents: &Agents) -> Vec<NamedMembers> {
+    fn decisions(&self) -> Vec<NamedMembers> {
         let Event::Decision(event) = self.event else { return Vec::new() };
         let number = |key, no: u32| (key, Node::count(no.into()));
         match event {
-            DecisionEvent::Recorded { by, decisions, .. } => {
-                let name = cut_text(&agents.name_of(by), MOST_NAME);
-                let avatar = agents.find(by).and_then(Agent::avatar_url);
-                let message = |it: &DecisionItem| {
-                    // A choice that is still to be made is no decision.
-                    let (event, who, verb) = match it.is_open {
-                        true => ("DECISION_ASKED", "askedBy", "Asked"),
-                        false => ("DECISION_MADE", "decidedBy", "Decided"),
-                    };
-                    let line = format!("{verb} by {name} at {:.0}", self.at);
-                    let agent = (who, agent(by, agents, avatar));
-                    let attribution = ("attribution", Node::text(&line));
-                    (event, vec![number("decision", it.no), agent, attribution])
+            DecisionEvent::Recorded { by, decisions, portrait, handoff, .. } => {
+                let shown = match (portrait, handoff) {
+                    (None, Some(handoff)) => self.cast.at(by, *handoff),
+                    (portrait, _) => self.cast.by_portrait(by, *portrait),
                 };
-                decisions.iter().map(message).collect()
+                decisions.iter().map(|it| self.decision(it, &shown)).collect()
             }
             DecisionEvent::Superseded { decision, replaced_by } => {
                 let members =
@@ -276,6 +277,45 @@ impl EventToSend<'_> {
                 )]
             }
         }
+    }
+
+    fn decision(&self, it: &DecisionItem, by: &Agent) -> NamedMembers {
+        // A choice that is still to be made is no decision.
+        let (event, who, verb) = match it.is_open {
+            true => ("DECISION_ASKED", "askedBy", "Asked"),
+            false => ("DECISION_MADE", "decidedBy", "Decided"),
+        };
+        let members = |agent: fn(&Agent) -> Node| {
+            let mut members = vec![("decision", Node::count(it.no.into())), (who, agent(by))];
+            members.extend(self.attribution(verb, by));
+            members
+        };
+        (event, self.within_bounds(members(agent), || members(agent_without_avatar)))
+    }
+
+    /// The choices that a person's answer has decided, each by that person.
+    fn decided_by_answer(&self) -> Vec<NamedMembers> {
+        let Event::Gate(GateEvent::Answered { decisions: Some(decided), .. }) = self.event else {
+            return Vec::new();
+        };
+        let person = Agent::without_file(AgentId::human());
+        let members = |no: &u32| {
+            let mut members =
+                vec![("decision", Node::count((*no).into())), ("decidedBy", agent(&person))];
+            members.extend(self.attribution("Decided", &person));
+            ("DECISION_MADE", members)
+        };
+        decided.iter().map(members).collect()
+    }
+
+    /// `Decided by Analyst at ...`; a person by name, who is a member too.
+    fn attribution(&self, verb: &str, by: &Agent) -> Vec<(&'static str, Node)> {
+        let is_person = by.id.is_human();
+        let name = if is_person { self.by.to_string() } else { by.label() };
+        let name = cut_text(&name, MOST_NAME);
+        let line = Node::Text(format!("{verb} by {name} at {:.0}", self.at));
+        let person = is_person.then(|| ("person", cut(self.by.as_str(), MOST_PERSON)));
+        std::iter::once(("attribution", line)).chain(person).collect()
     }
 
     fn step(&self, event: &StepEvent) -> NamedMembers {
@@ -306,12 +346,14 @@ mod tests {
     use std::sync::Arc;
 
     use baton_core::content::ContentId;
-    use baton_core::event::{GateEvent, RunEvent};
+    use baton_core::event::RunEvent;
     use baton_core::gate::{Answer, Gate, GateCause, GateKind, ReachedLimit};
     use baton_core::hash::Hash;
-    use baton_core::names::{AgentId, Principal, StoryKey};
+    use baton_core::names::StoryKey;
     use baton_core::outcome::Outcome;
+    use baton_core::registry::Agents;
     use baton_core::run::{EdgeKey, HandoffId, HandoffNo, Party};
+    use baton_engine::Catalog;
     use baton_store::Position;
     use baton_wire::{builtin, workflow_file};
     use uuid::Uuid;
@@ -324,7 +366,7 @@ mod tests {
     const LONG_ID: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
     /// Every text at its longest, in the characters that take most room in JSON.
-    fn longest() -> (RunNames, Agents) {
+    fn longest() -> (RunNames, Cast) {
         let mut workflow = workflow_file::parse(builtin::workflows()[0].1).unwrap();
         workflow.steps[0].id = StepId::parse(LONG_ID).unwrap();
         workflow.steps[0].title = "\u{1}".repeat(500);
@@ -332,7 +374,8 @@ mod tests {
         let mut agent = Agent::unknown(AgentId::parse(LONG_ID).unwrap());
         agent.name = "\\".repeat(500);
         agent.avatar = Some("https://example.org/".repeat(10));
-        (RunNames { story, workflow: Arc::new(workflow) }, Agents::new([agent]))
+        let catalog = Catalog::new([], Agents::new([agent]), None);
+        (RunNames { story, workflow: Arc::new(workflow) }, Cast::of_today(Arc::new(catalog)))
     }
 
     fn party() -> Party {
@@ -377,7 +420,7 @@ mod tests {
 
     #[test]
     fn the_longest_of_each_stays_below_a_kilobyte_and_has_no_member_twice() {
-        let (names, agents) = longest();
+        let (names, cast) = longest();
         let by = Principal::parse(&"\"".repeat(200)).unwrap();
         let agent = AgentId::parse(LONG_ID).unwrap();
         let step = StepId::parse(LONG_ID).unwrap();
@@ -414,7 +457,17 @@ mod tests {
                 comment: None,
                 n_extra: 3,
                 resets: Vec::new(),
-                decisions: None,
+                decisions: Some(vec![u32::MAX]),
+            }),
+            Event::Decision(DecisionEvent::Recorded {
+                by: agent.clone(),
+                decisions: vec![decision(true), decision(false)],
+                handoff: Some(handoff),
+                package: None,
+                text: None,
+                portrait: None,
+                is_new_cast: false,
+                salt: None,
             }),
             Event::Blocker(BlockerEvent::Raised {
                 branch: 0,
@@ -423,20 +476,22 @@ mod tests {
                 by: agent,
                 about: ContentId(Hash([0; 32])),
             }),
-            Event::Blocker(BlockerEvent::Waived { blocker: u32::MAX, by, why: None }),
+            Event::Blocker(BlockerEvent::Waived { blocker: u32::MAX, by: by.clone(), why: None }),
             Event::Handoff(HandoffEvent::TimedOut { handoff, reason: None }),
         ];
         for event in &events {
             let sent = EventToSend {
                 run: RunId(Uuid::max()),
                 at: Timestamp::MAX,
+                by: &by,
                 event,
                 names: &names,
                 handoff: Some(HandoffNames { number: u64::MAX, id: HandoffId(Uuid::max()) }),
                 state: None,
+                cast: &cast,
             };
             for face in [Dialect::Pipeline, Dialect::Native] {
-                let messages = sent.messages(face, &agents);
+                let messages = sent.messages(face);
                 assert!(!messages.is_empty(), "{}", event.name());
                 for message in messages {
                     let epoch = "abcdefgh".into();
@@ -450,6 +505,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn decision(is_open: bool) -> DecisionItem {
+        let (id_fingerprint, supersedes, depends_on) = (None, None, Vec::new());
+        let (no, index, fingerprint) = (u32::MAX, 0, 0);
+        DecisionItem { no, index, fingerprint, id_fingerprint, is_open, supersedes, depends_on }
     }
 
     fn opened(cause: GateCause) -> Event {

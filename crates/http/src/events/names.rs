@@ -1,4 +1,5 @@
-//! Names that events omit because they never change: the story of a run, the number of a handoff.
+//! Names that events omit because they never change: the story of a run, the number of a handoff, what
+//! was shown of its agents.
 //! Looked up once and then cached for all subscribers.
 
 use std::num::NonZeroUsize;
@@ -8,13 +9,16 @@ use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, HandoffState, RunId};
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::{EngineError, Reader};
-use baton_store::{HandoffRef, RunRef};
+use baton_store::{HandoffRef, RunRef, Version};
+use baton_views::{Cast, Views};
 use lru::LruCache;
 use tokio::sync::OnceCell;
 
 pub(super) struct Names {
     runs: Mutex<LruCache<RunId, Arc<RunNames>>>,
     handoffs: Mutex<LruCache<(RunId, HandoffNo), HandoffNames>>,
+    /// What was shown of the agents of a run, and up to which version of the run that is known.
+    casts: Mutex<LruCache<RunId, (Version, Arc<Cast>)>>,
     epoch: OnceCell<Arc<str>>,
 }
 
@@ -31,13 +35,15 @@ pub(super) struct HandoffNames {
 }
 
 const MOST_RUNS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+const MOST_CASTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 const MOST_HANDOFFS: NonZeroUsize = NonZeroUsize::new(8192).unwrap();
 
 impl Default for Names {
     fn default() -> Self {
         let runs = Mutex::new(LruCache::new(MOST_RUNS));
         let handoffs = Mutex::new(LruCache::new(MOST_HANDOFFS));
-        Self { runs, handoffs, epoch: OnceCell::new() }
+        let casts = Mutex::new(LruCache::new(MOST_CASTS));
+        Self { runs, handoffs, casts, epoch: OnceCell::new() }
     }
 }
 
@@ -61,6 +67,24 @@ impl Names {
         let names = Arc::new(RunNames { story: row.run.story, workflow });
         lock(&self.runs).put(id, names.clone());
         Ok(names)
+    }
+
+    /// The agents of a run as they were shown, for an event that made the run's version.
+    pub(super) async fn cast(
+        &self,
+        reader: Reader<'_>,
+        run: RunId,
+        version: Version,
+    ) -> Result<Arc<Cast>, EngineError> {
+        if let Some((upto, known)) = lock(&self.casts).get(&run)
+            && upto.0 >= version.0
+        {
+            return Ok(known.clone());
+        }
+        let row = reader.run(&RunRef::Id(run)).await?;
+        let cast = Arc::new(Views::from(reader).cast(&row.run).await?);
+        lock(&self.casts).put(run, (row.version, cast.clone()));
+        Ok(cast)
     }
 
     pub(super) async fn handoff(

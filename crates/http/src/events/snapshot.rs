@@ -66,7 +66,7 @@ pub(super) async fn end_of_log(reader: Reader<'_>, names: &Names) -> Result<Even
     let n_parts = match event_at(reader, position).await? {
         Some(stored) => {
             let known = ResolvedEvent::look_up(reader, names, &stored).await?;
-            known.n_parts(reader.catalog().agents())
+            known.n_parts()
         }
         None => 0,
     };

@@ -133,7 +133,7 @@ impl Stream {
         let mut frames = String::new();
         for stored in page {
             let known = ResolvedEvent::look_up(reader, &self.app.live.names, stored).await?;
-            frames += &known.frames(self.face, reader.catalog().agents(), 0);
+            frames += &known.frames(self.face, 0);
         }
         Ok(frames.into())
     }

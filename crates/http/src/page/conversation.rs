@@ -1,7 +1,7 @@
 //! The conversation of a run on its page: words, handoffs, decisions, questions, newest last.
 
 use baton_engine::DAMAGED_TEXT;
-use baton_views::{ConversationItem, ConversationPage};
+use baton_views::{ConversationItem, ConversationPage, DecisionStatus, StatedDecision};
 
 use super::html::Html;
 use super::who;
@@ -19,7 +19,7 @@ pub(super) fn render(html: &mut Html, run: u64, page: &ConversationPage) {
     for item in &page.items {
         html.raw("<li><p class=\"line\">");
         match &item.agent {
-            Some(agent) => who::agent(html, agent),
+            Some(agent) => who::agent_at(html, agent, item.agent_step.as_deref()),
             None => {
                 html.words(item.principal.as_str());
             }
@@ -41,11 +41,36 @@ pub(super) fn render(html: &mut Html, run: u64, page: &ConversationPage) {
     html.raw("</section>");
 }
 
+/// Its number, whether it was only asked, and what became of it.
+fn marks(html: &mut Html, it: &StatedDecision) {
+    html.raw(" <span class=\"times\">decision ").number(it.no).raw("</span>");
+    if it.is_only_asked {
+        html.raw(" <span class=\"word\">asked</span>");
+    }
+    let Some(record) = &it.record else { return };
+    if record.status != DecisionStatus::Standing {
+        html.raw(" <span class=\"word\">").raw(record.status.name());
+        if let Some(no) = record.superseded_by {
+            html.raw(" by ").number(no);
+        }
+        html.raw("</span>");
+    }
+    if let Some(by) = &record.locked_by {
+        html.raw(" <span class=\"word\">locked by ").words(by.as_str()).raw("</span>");
+    }
+    if !record.conflicts_with.is_empty() {
+        let others: Vec<String> = record.conflicts_with.iter().map(ToString::to_string).collect();
+        html.raw(" <span class=\"word warn\">contradicts ").text(&others.join(", "));
+        html.raw("</span>");
+    }
+}
+
 /// True where something is left out.
 fn words(html: &mut Html, item: &ConversationItem) -> bool {
     let mut is_cut = false;
     for it in &item.decisions {
         html.raw("<blockquote><strong>").words(&it.decision).raw("</strong>");
+        marks(html, it);
         if let Some(rationale) = &it.rationale {
             html.raw("\n");
             is_cut |= cut(html, rationale);

@@ -9,9 +9,6 @@ use baton_views::Cast;
 use super::html::Html;
 use crate::v1::step_title;
 
-/// Colours of avatars; a class each, because the page has no inline styles.
-const HUES: [&str; 6] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5"];
-
 pub(super) fn agent(html: &mut Html, agent: &Agent) {
     agent_at(html, agent, None);
 }
@@ -32,11 +29,64 @@ pub(super) fn agent_at(html: &mut Html, agent: &Agent, step: Option<&str>) {
         }
         html.raw("\"");
     }
-    html.raw("><span class=\"face ").raw(hue(&agent.id)).raw("\" aria-hidden=\"true\">");
-    let name = agent.label();
-    // An avatar of the agent's file is not shown: it may be a URL, and the page fetches nothing from
-    // other sites, or an emoji that the reader's machine has no font for.
-    html.text(&agent.initials()).raw("</span>").words(&name).raw("</span>");
+    html.raw(">");
+    face(html, agent);
+    html.words(&agent.label()).raw("</span>");
+}
+
+/// The avatar: the image, or the initials in the agent's colour.
+fn face(html: &mut Html, agent: &Agent) {
+    // The page fetches nothing from other sites.
+    let is_own =
+        |it: &&str| it.starts_with("data:image/") || it.starts_with('/') && !it.starts_with("//");
+    if let Some(url) = agent.avatar_url().filter(is_own) {
+        html.raw("<img class=\"face\" alt=\"\" src=\"").attribute(url).raw("\">");
+        return;
+    }
+    // Not its emoji: the reader's machine may have no font for it.
+    let initials = agent.initials();
+    let color = agent.avatar_color();
+    match tone(color) {
+        Some(tone) => {
+            html.raw("<span class=\"face ").raw(tone).raw("\" aria-hidden=\"true\">");
+            html.text(&initials).raw("</span>");
+        }
+        // The page has no inline styles; a drawing may have any colour.
+        None => {
+            html.raw("<svg class=\"face\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">");
+            html.raw("<circle cx=\"12\" cy=\"12\" r=\"12\" fill=\"").attribute(color);
+            html.raw(
+                "\"/><text x=\"12\" y=\"16.5\" text-anchor=\"middle\" font-size=\"12\" fill=\"",
+            );
+            html.raw(if is_light(color) { "#000" } else { "#fff" });
+            html.raw("\">").text(&initials).raw("</text></svg>");
+        }
+    }
+}
+
+/// The class of a colour that has a name.
+fn tone(color: &str) -> Option<&'static str> {
+    Some(match color {
+        "blue" => "tone-blue",
+        "green" => "tone-green",
+        "purple" => "tone-purple",
+        "orange" => "tone-orange",
+        "cyan" => "tone-cyan",
+        "pink" => "tone-pink",
+        "red" => "tone-red",
+        "yellow" => "tone-yellow",
+        _ => return None,
+    })
+}
+
+/// Whether dark letters are better read on a colour such as `#1a2b3c`.
+fn is_light(color: &str) -> bool {
+    let digits = color.trim_start_matches('#');
+    let part = |at: usize| digits.get(at..at + 2).and_then(|it| u32::from_str_radix(it, 16).ok());
+    match (part(0), part(2), part(4)) {
+        (Some(red), Some(green), Some(blue)) => 299 * red + 587 * green + 114 * blue > 140_000,
+        _ => true,
+    }
 }
 
 /// Who has to act, as one sentence: "Implementer has the baton".
@@ -144,8 +194,28 @@ fn has_the_baton_in(html: &mut Html, run: &Run, branch: u16, workflow: &Workflow
     html.raw("</p>");
 }
 
-/// Always the same colour for the same agent.
-fn hue(id: &AgentId) -> &'static str {
-    let sum: usize = id.as_str().bytes().map(usize::from).sum();
-    HUES[sum % HUES.len()]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn shows(avatar: Option<&str>, color: Option<&str>, expected: &str) {
+        let id = AgentId::parse("architect").unwrap();
+        let [avatar, color] = [avatar, color].map(|it| it.map(str::to_owned));
+        let agent = Agent { name: "Architect".to_owned(), avatar, color, ..Agent::unknown(id) };
+        let mut html = Html::default();
+        face(&mut html, &agent);
+        let page = html.into_string();
+        assert!(page.contains(expected), "{page}");
+    }
+
+    #[test]
+    fn an_avatar_is_the_agents_image_or_its_initials_in_its_colour() {
+        shows(None, Some("purple"), "face tone-purple\" aria-hidden=\"true\">A<");
+        shows(Some("🔍"), Some("blue"), "tone-blue\" aria-hidden=\"true\">A<");
+        shows(None, Some("#1a2b3c"), "fill=\"#1a2b3c\"");
+        shows(Some("/avatars/a.png"), None, "src=\"/avatars/a.png\"");
+        shows(Some("https://example.org/a.png"), Some("green"), "tone-green");
+        shows(Some("//example.org/a.png"), Some("green"), "tone-green");
+    }
 }

@@ -2,12 +2,12 @@
 
 use baton_api::{AgentDocument, AgentProfile, Page};
 use baton_core::names::AgentId;
+use baton_core::run::HandoffState;
 use baton_core::run::State as HandoffOpen;
-use baton_core::run::{HandoffNo, HandoffState};
-use baton_core::workflow::{Place, Workflow};
 use baton_engine::EngineError;
 use baton_store::{HandoffFilter, Order, RunRef};
-use baton_views::Cast;
+use baton_views::ShownAgent;
+pub(crate) use baton_views::step_title;
 
 use super::answer::ApiResponse;
 use crate::lookup::not_found;
@@ -21,10 +21,11 @@ fn profile(app: &RequestScope, id: &AgentId) -> AgentProfile {
     AgentProfile::from(&app.read().catalog().agents().shown(id))
 }
 
-/// An agent as it was shown in one handoff.
-pub(super) fn profile_at(cast: &Cast, id: &AgentId, no: HandoffNo) -> AgentProfile {
-    let damaged = cast.is_damaged(id, no).then(|| "agentName".to_owned());
-    AgentProfile { damaged: damaged.into_iter().collect(), ..AgentProfile::from(&cast.at(id, no)) }
+/// An agent as it was shown at a moment.
+pub(super) fn profile_of(it: ShownAgent) -> AgentProfile {
+    let damaged = it.is_damaged.then(|| "agentName".to_owned());
+    let profile = AgentProfile::from(&it.agent).at(it.step);
+    AgentProfile { damaged: damaged.into_iter().collect(), ..profile }
 }
 
 /// Lists the agents.
@@ -89,15 +90,4 @@ async fn responsibility(
     let run = app.read().run(&RunRef::Id(handoff.run)).await?;
     let workflow = app.read().workflow_of(&run).await?;
     Ok(step_title(&workflow, &handoff.to.place))
-}
-
-/// The title of a step, as people read it.
-pub(crate) fn step_title(workflow: &Workflow, place: &Place) -> Option<String> {
-    match place {
-        Place::Step(id) => {
-            let title = workflow.step(id).map(|it| it.title.clone());
-            Some(title.filter(|it| !it.is_empty()).unwrap_or_else(|| id.to_string()))
-        }
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
-    }
 }

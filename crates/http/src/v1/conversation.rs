@@ -4,7 +4,7 @@ use baton_api::{
     AgentProfile, ConversationDecision, ConversationDocument, ConversationItemDocument,
 };
 use baton_store::Position;
-use baton_views::{ConversationItem, ConversationPage, ConversationWindow};
+use baton_views::{ConversationItem, ConversationPage, ConversationWindow, StatedDecision};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -93,14 +93,22 @@ fn item(it: ConversationItem) -> ConversationItemDocument {
         text: it.text,
         tools: it.tools,
         handoff: it.handoff.map(|it| it.label()),
-        decisions: (it.decisions.into_iter())
-            .map(|it| ConversationDecision {
-                number: it.no,
-                decision: it.decision,
-                rationale: it.rationale,
-            })
-            .collect(),
+        decisions: it.decisions.into_iter().map(stated).collect(),
         question: it.ask,
         damaged: if it.is_damaged { vec!["text".to_owned()] } else { Vec::new() },
+    }
+}
+
+fn stated(it: StatedDecision) -> ConversationDecision {
+    let record = it.record.as_ref();
+    ConversationDecision {
+        number: it.no,
+        decision: it.decision,
+        rationale: it.rationale,
+        attribution: it.attribution,
+        status: record.map(|it| it.status.name().to_owned()),
+        locked_by: record.and_then(|it| it.locked_by.as_ref()).map(ToString::to_string),
+        superseded_by: record.and_then(|it| it.superseded_by),
+        conflicts_with: record.map(|it| it.conflicts_with.clone()).unwrap_or_default(),
     }
 }

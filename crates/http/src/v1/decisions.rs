@@ -1,19 +1,17 @@
 //! Decisions: what was decided in a run, by whom, when and why.
 
 use baton_api::{
-    AgentProfile, CommandAnswer, DecisionDocument, DecisionRecordDocument, DryRun, NewDecision,
-    Page, Why,
+    CommandAnswer, DecisionDocument, DecisionRecordDocument, DryRun, NewDecision, Page, Why,
 };
 use baton_core::collaboration::{Collaboration, DecisionText, RecordDecision};
 use baton_core::command::Command;
 use baton_core::names::{FreeText, Reason};
-use baton_core::workflow::Workflow;
 use baton_store::RunRow;
-use baton_views::{Cast, Decided, DecisionRecord};
+use baton_views::{Decided, DecisionRecord};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::agents::{profile_at, step_title};
+use super::agents::profile_of;
 use super::answer::{ApiResponse, after, cut, limit};
 use super::command_result::{WriteAnswer, command_on_run, made_in_run};
 use super::write::{CommandDone, RunCommandParams, RunPath, WriteRequest};
@@ -62,12 +60,10 @@ pub(super) async fn list(
         true => app.read().all_decisions(&run).await?,
         false => app.read().decisions(&run).await?,
     };
-    let cast = app.read().cast(&run.run).await?;
-    let workflow = app.read().workflow_of(&run).await?;
     let after = usize::try_from(after(query.after)?).unwrap_or(usize::MAX);
     let numbered: Vec<_> = (1..).zip(decided).skip(after).take(limit as usize + 1).collect();
     let number = |(number, _): &(u64, Decided)| number.to_string();
-    Ok(ApiResponse::new(cut(numbered, limit, number, |(_, it)| decision(&cast, &workflow, it))))
+    Ok(ApiResponse::new(cut(numbered, limit, number, |(_, it)| decision(it))))
 }
 
 /// Gets a decision by its number.
@@ -201,41 +197,20 @@ async fn numbered(
 ) -> Result<DecisionDocument, ApiProblem> {
     let decided = app.read().all_decisions(run).await?;
     let is_it = |it: &Decided| it.record.as_ref().is_some_and(|it| it.no == number);
-    let cast = app.read().cast(&run.run).await?;
-    let workflow = app.read().workflow_of(run).await?;
-    let found = decided.into_iter().find(is_it).map(|it| decision(&cast, &workflow, it));
+    let found = decided.into_iter().find(is_it).map(decision);
     let message = || format!("there is no decision {number} in this run");
     found.ok_or_else(|| not_found("no_such_decision", message()))
 }
 
-fn decision(cast: &Cast, workflow: &Workflow, it: Decided) -> DecisionDocument {
-    let decided_by: AgentProfile = match (&it.row, it.portrait) {
-        (_, Some(portrait)) => (&cast.by_portrait(&it.by, Some(portrait))).into(),
-        (Some(row), None) => profile_at(cast, &it.by, row.no),
-        (None, None) => (&cast.today(&it.by)).into(),
-    };
-    let agent = match &it.row {
-        Some(row) => cast.at(&it.by, row.no),
-        None => cast.by_portrait(&it.by, it.portrait),
-    };
-    // The step whose work states it.
-    let step = it.row.as_ref().and_then(|row| step_title(workflow, &row.from.place));
-    let decided_by = decided_by.at(step.filter(|_| it.person.is_none()));
-    let who = it.person.as_ref().map_or_else(|| agent.label(), ToString::to_string);
-    let verb = if it.is_open() { "Asked" } else { "Decided" };
-    let recorded_by = it.recorded_by.map(|it| it.to_string());
-    let asked_by = it.asked_by.as_ref().map(|asker| match &it.row {
-        Some(row) => profile_at(cast, asker, row.no),
-        None => (&cast.today(asker)).into(),
-    });
+fn decision(it: Decided) -> DecisionDocument {
     DecisionDocument {
+        attribution: it.attribution(),
         id: it.decision.id,
         decision: it.decision.decision,
         rationale: it.decision.rationale,
-        attribution: format!("{verb} by {who} at {:.0}", it.at),
-        asked_by,
-        recorded_by,
-        decided_by,
+        asked_by: it.asked_by.map(profile_of),
+        recorded_by: it.recorded_by.map(|it| it.to_string()),
+        decided_by: profile_of(it.shown),
         person: it.person.map(|it| it.to_string()),
         answer: it.answer.map(|it| it.name().to_owned()),
         decided_at: it.at,

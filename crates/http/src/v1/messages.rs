@@ -33,7 +33,7 @@ pub(super) async fn list(
     let limit = limit(query.limit)?;
     let run = find_run(&app, &name).await?;
     let after = Position(after(query.after)?);
-    let found = app.read().messages(run.run.id, after, limit as usize + 1).await?;
+    let found = app.read().messages(&run.run, after, limit as usize + 1).await?;
     let position = |it: &PostedMessage| it.position.0.to_string();
     Ok(ApiResponse::new(cut(found, limit, position, message_document)))
 }
@@ -62,6 +62,7 @@ fn message_document(it: PostedMessage) -> MessageDocument {
         position: it.position.0,
         at: it.at,
         agent: it.by.map(|it| it.to_string()),
+        agent_name: it.agent_name,
         by: it.principal.to_string(),
         text: it.text,
         damaged: if it.is_damaged { vec!["text".to_owned()] } else { Vec::new() },

@@ -11,6 +11,7 @@ use baton_http::ServerLimits;
 use baton_wire::{agent_file, builtin, workflow_file};
 use serde_json::{Value, json};
 
+use crate::client::{Heard, Listener};
 use crate::world::*;
 
 const ATTRIBUTION: [&str; 6] = [
@@ -182,4 +183,74 @@ async fn a_message_after_an_edit_does_not_rewrite_the_handoff_before_it() {
     let said = talk["items"].as_array().unwrap().iter().filter(|it| it["kind"] == "message");
     let speakers: Vec<&Value> = said.map(|it| &it["agent"]["agentName"]).collect();
     assert_eq!(speakers, ["Analyst", "Renamed"]);
+}
+
+/// What live events say, from the beginning to the analyst's second decision.
+async fn told(world: &World) -> Vec<Heard> {
+    let is_last = |it: &Heard| {
+        let inner = it.data.get("data").unwrap_or(&it.data);
+        inner["decision"] == 2
+    };
+    let mut told = Vec::new();
+    for path in ["/api/events", "/api/v1/events"] {
+        let mut listener = Listener::from_the_beginning(world.client.address, path).await;
+        told.extend(listener.until(is_last).await);
+    }
+    told
+}
+
+#[tokio::test]
+async fn an_event_that_is_sent_again_has_the_names_of_its_time() {
+    let world = worked().await;
+    let first = told(&world).await;
+    let lines: Vec<&Value> = first.iter().map(|it| &it.data["attribution"]).collect();
+    assert!(lines.contains(&&json!("Decided by Analyst at 2025-06-15T15:06:40Z")), "{lines:?}");
+    let world = world_with(world.stop().await, ServerLimits::default(), renamed()).await;
+    assert_eq!(told(&world).await, first, "after an edit");
+    let said = r#"{"text":"I look again","agent":"analyst"}"#;
+    world.post("/api/v1/runs/s-1/messages", said).await.is(200);
+    assert_eq!(told(&world).await, first, "after the run has recorded the new name");
+}
+
+#[tokio::test]
+async fn an_agent_that_no_file_described_then_stays_unknown() {
+    let place = world().await.stop().await;
+    let world = world_with(place, ServerLimits::default(), renamed()).await;
+    world.started("s-1", PIPELINE).await;
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+    world.post("/api/v1/handoffs/1/complete", DONE).await.is(200);
+    let names = async |world: &World| {
+        let audit = world.get("/api/v1/audit?run=s-1").await.is(200);
+        let talk = world.get("/api/v1/runs/s-1/conversation").await.is(200);
+        (texts(&audit, "toAgentName"), texts(&talk, "line"))
+    };
+    let before = names(&world).await;
+    assert_eq!(before.0, ["Renamed", "Unknown Agent"]);
+    let world = world_at(world.stop().await, ServerLimits::default()).await;
+    assert_eq!(names(&world).await, before, "although a file describes it now");
+}
+
+#[tokio::test]
+async fn the_agent_that_was_asked_is_shown_as_it_was_then() {
+    let world = worked().await;
+    let asked = r#"{"agent":"implementer","to":"analyst","question":"Which database?"}"#;
+    world.post("/api/v1/runs/s-1/questions", asked).await.is(201);
+    let world = world_with(world.stop().await, ServerLimits::default(), renamed()).await;
+    let questions = world.get("/api/v1/runs/s-1/questions").await.is(200);
+    let question = &questions["items"][0];
+    assert_eq!(question["to"]["agentName"], "Analyst");
+    assert_eq!(question["from"]["agentName"], "Implementer");
+}
+
+#[tokio::test]
+async fn who_decides_or_speaks_has_the_step_that_it_had_then() {
+    let world = worked().await;
+    let decisions = world.get("/api/v1/runs/s-1/decisions").await.is(200);
+    for it in decisions["items"].as_array().unwrap() {
+        assert_eq!(it["decidedBy"]["currentStepResponsibility"], "Analyze", "{it}");
+    }
+    let page = world.get("/runs/1").await.text;
+    let (_, talk) = page.split_once("class=\"messages\"").unwrap();
+    let n_steps = talk.matches("responsible for Analyze").count();
+    assert!(n_steps >= 3, "a message, a decision and a handoff: {talk}");
 }

@@ -1,6 +1,7 @@
 //! A server with nothing in it, and somebody who calls it: plain requests, and streams of events
 //! read as a browser reads them.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -195,7 +196,15 @@ impl Listener {
     pub(crate) async fn open(site: &Site, path: &str, last: Option<&str>) -> Self {
         let headers: Vec<(&str, &str)> = last.map(|it| ("Last-Event-ID", it)).into_iter().collect();
         let stream = TcpStream::connect(site.address).await.unwrap();
-        Self::on(stream, site, path, &headers).await
+        Self::on(stream, site.request("GET", path, &headers, "")).await
+    }
+
+    /// One who has heard nothing, at any server.
+    pub(crate) async fn from_the_beginning(address: SocketAddr, path: &str) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nlast-event-id: 0.0\r\n\r\n");
+        Self::on(stream, request).await
     }
 
     /// One whose machine takes hardly anything that it has not read.
@@ -203,12 +212,11 @@ impl Listener {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
         let stream = socket.connect(site.address).await.unwrap();
-        Self::on(stream, site, path, &[]).await
+        Self::on(stream, site.request("GET", path, &[], "")).await
     }
 
-    async fn on(stream: TcpStream, site: &Site, path: &str, headers: &[(&str, &str)]) -> Self {
+    async fn on(stream: TcpStream, request: String) -> Self {
         let mut stream = BufReader::with_capacity(1024, stream);
-        let request = site.request("GET", path, headers, "");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {

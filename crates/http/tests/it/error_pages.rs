@@ -199,6 +199,13 @@ const REQUESTS: &[RequestSample] = &[
     ("no_such_context", "GET", "/api/v1/runs/login/context/api-design", &[], b""),
     ("no_such_decision", "GET", "/api/v1/runs/login/decisions/9", &[], b""),
     ("no_such_question", "GET", "/api/v1/runs/login/questions/3", &[], b""),
+    (
+        "no_such_text",
+        "POST",
+        "/api/v1/runs/login/redactions",
+        &[],
+        br#"{"texts":["2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"],"reason":"a name"}"#,
+    ),
     ("no_such_error", "GET", "/errors/no_such_cod", &[], b""),
     ("no_such_method", "DELETE", "/api/v1/runs", &[], b""),
     ("no_such_page", "GET", "/api/v1/run", &[], b""),

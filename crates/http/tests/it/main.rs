@@ -19,6 +19,7 @@ mod completion;
 #[cfg(test)]
 mod damaged_texts;
 #[cfg(test)]
+mod decided;
 mod described;
 #[cfg(test)]
 #[path = "../../../wire/tests/skeletons/dice.rs"]

@@ -41,6 +41,13 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
     if given < last {
         found.add(format!("the last number given in `outbox` is {given}, and {last} is there"));
     }
+    // Each of its rows was for an event.
+    let n_events = last_given(connection, "events")?;
+    if given > n_events {
+        found.add(format!(
+            "the last number given in `outbox` is {given}, and there were {n_events} events"
+        ));
+    }
     in_list(connection, found)
 }
 

@@ -5,8 +5,9 @@ use baton_core::run::{HandoffNo, RunId};
 use baton_wire::formats::{self, Format};
 
 use super::bounds::Bounds;
+use super::decided::decisions;
 use super::log::{LOG, log};
-use super::session::{decisions, session};
+use super::session::session;
 use super::state::state;
 use crate::completion::completion;
 use crate::history::History;

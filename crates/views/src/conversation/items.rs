@@ -8,17 +8,15 @@ use baton_core::event::{
     MessageEvent, QuestionEvent,
 };
 use baton_core::gate::Answer;
-use baton_core::names::AgentId;
-use baton_core::run::Kind;
-use baton_core::workflow::{Place, Workflow};
+use baton_core::names::{AgentId, Principal};
+use baton_core::package::ReportedDecision;
+use baton_core::run::{HandoffNo, Kind};
 use baton_engine::{Texts, stored};
-use baton_store::HandoffRow;
 use baton_wire::json;
-use jiff::Timestamp;
 
 use super::{ConversationItem, ConversationKind, FoundPart, StatedDecision};
-use crate::Cast;
-use crate::decisions::in_place_of;
+use crate::attribution::{Attributions, step_title};
+use crate::decisions::{Decided, DecisionRecord, in_place_of};
 use crate::gate_record::GateRecord;
 
 /// Whether events of this name are a part of the conversation. The others are not decoded.
@@ -53,31 +51,22 @@ pub(super) fn texts_of(event: &Event) -> impl Iterator<Item = ContentId> {
 /// What items are made with.
 pub(super) struct Scene<'a> {
     pub(super) texts: &'a Texts,
-    pub(super) cast: &'a Cast,
-    pub(super) workflow: &'a Workflow,
+    pub(super) people: Attributions<'a>,
     /// The gates of the run, where a part is about one.
     pub(super) gates: &'a GateRecord,
-    /// The handoffs of the run, oldest first.
-    pub(super) rows: &'a [HandoffRow],
+    /// The decisions of the run, where a part is about some.
+    pub(super) decided: &'a [Decided],
 }
 
 impl Scene<'_> {
     /// With the step that each agent had to do then.
     pub(super) fn item(&self, part: FoundPart) -> ConversationItem {
         let item = self.plain_item(part);
-        let step = |it: &Option<Agent>| it.as_ref().and_then(|it| self.step_of(&it.id, item.at));
+        let step =
+            |it: &Option<Agent>| it.as_ref().and_then(|it| self.people.step_of(&it.id, item.at));
         let agent_step = item.agent_step.clone().or_else(|| step(&item.agent));
         let to_step = item.to_step.clone().or_else(|| step(&item.to));
         ConversationItem { agent_step, to_step, ..item }
-    }
-
-    /// Of the newest handoff to the agent at that time.
-    fn step_of(&self, agent: &AgentId, at: Timestamp) -> Option<String> {
-        let is_it = |it: &&HandoffRow| {
-            it.to.agent == *agent && it.created_at <= at && it.to.place.is_step()
-        };
-        let row = self.rows.iter().rev().find(is_it)?;
-        step_title(self.workflow, &row.to.place)
     }
 
     fn plain_item(&self, part: FoundPart) -> ConversationItem {
@@ -111,8 +100,11 @@ impl Scene<'_> {
         if let Event::Handoff(HandoffEvent::Created(created)) = &event {
             return self.handoff(item, created);
         }
-        if let Event::Question(QuestionEvent::Answered { .. }) = &event {
-            return ConversationItem { kind: ConversationKind::Reply, ..item };
+        if let Event::Question(QuestionEvent::Answered { question, .. }) = &event {
+            // Who was asked answers; a person who was has a name.
+            let asked = self.people.row(*question).filter(|it| !it.to.agent.is_human());
+            let agent = asked.map(|it| self.people.cast.at(&it.to.agent, *question));
+            return ConversationItem { kind: ConversationKind::Reply, agent, ..item };
         }
         if let Event::Decision(event) = &event {
             return self.decision(item, event);
@@ -128,7 +120,7 @@ impl Scene<'_> {
             // Without an agent it is the principal's own.
             let is_agent = *by != item.principal.to_string();
             let agent = AgentId::parse(by).ok().filter(|_| is_agent);
-            let agent = agent.map(|it| self.cast.today(&it));
+            let agent = agent.map(|it| self.people.at_time(&it, item.at));
             let line = Some(format!("{by} changes the context `{key}` to version {version}"));
             return ConversationItem { kind: ConversationKind::Context, agent, line, ..item };
         }
@@ -149,18 +141,39 @@ impl Scene<'_> {
             return ConversationItem { kind, line, ..item };
         }
         if let GateEvent::Answered { handoff, answer, by, .. } = event {
-            let line = Some(format!("{by} answers: {}", answer.name()));
+            let decisions = self.answered(*handoff);
+            let attribution = decisions.first().map(|it| format!(". {}", it.attribution));
+            let line =
+                Some(format!("{by} answers: {}{}", answer.name(), attribution.unwrap_or_default()));
             // The comment stands with the vote.
             let is_told = *answer == Answer::Approve && self.gates.is_told_by_vote(*handoff, by);
             let text = item.text.clone().filter(|_| !is_told);
-            return ConversationItem { kind, line, text, ..item };
+            return ConversationItem { kind, line, text, decisions, ..item };
         }
         item
     }
 
+    /// The choices that the answer to a gate has decided. What was said stands with the answer.
+    fn answered(&self, gate: HandoffNo) -> Vec<StatedDecision> {
+        let is_it = |it: &&Decided| {
+            it.asked_by.is_some() && it.row.as_ref().is_some_and(|row| row.no == gate)
+        };
+        let stated = |it: &Decided| {
+            Some(StatedDecision {
+                no: it.record.as_ref()?.no,
+                decision: it.decision.decision.clone(),
+                rationale: None,
+                attribution: it.attribution(),
+                is_only_asked: false,
+                record: it.record.clone(),
+            })
+        };
+        self.decided.iter().filter(is_it).filter_map(stated).collect()
+    }
+
     fn message(&self, item: ConversationItem, event: &MessageEvent) -> ConversationItem {
         let shown = |id: &AgentId, portrait: &Option<ContentId>| {
-            let agent = self.cast.by_portrait(id, *portrait);
+            let agent = self.people.cast.by_portrait(id, *portrait);
             (!id.is_human()).then_some(agent)
         };
         match event {
@@ -169,8 +182,8 @@ impl Scene<'_> {
                 ConversationItem { agent, ..item }
             }
             MessageEvent::Asked { ask, by, to, portrait, .. } => {
-                let to = self.cast.by_portrait(to, *portrait);
-                let agent = self.cast.by_portrait(by, *portrait);
+                let to = self.people.cast.by_portrait(to, *portrait);
+                let agent = self.people.cast.by_portrait(by, *portrait);
                 let line = format!("{} asks {}", agent.label(), to.label());
                 ConversationItem {
                     kind: ConversationKind::Question,
@@ -201,13 +214,16 @@ impl Scene<'_> {
     }
 
     fn handoff(&self, item: ConversationItem, created: &Created) -> ConversationItem {
-        let shown = |id: &AgentId| self.cast.at(id, created.handoff);
+        let shown = |id: &AgentId| self.people.cast.at(id, created.handoff);
         let (agent, to) = (shown(&created.from.agent), shown(&created.to.agent));
         let (kind, line) = match created.kind {
             // A question does not move responsibility.
             Kind::Question => {
-                let line = format!("{} asks {}", agent.label(), to.label());
-                (ConversationKind::Question, line)
+                let asker = match created.from.agent.is_human() {
+                    true => item.principal.to_string(),
+                    false => agent.label(),
+                };
+                (ConversationKind::Question, format!("{asker} asks {}", to.label()))
             }
             Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => {
                 let line = format!("Handing off to {}...", to.label());
@@ -215,7 +231,7 @@ impl Scene<'_> {
             }
         };
         let [agent_step, to_step] =
-            [&created.from.place, &created.to.place].map(|it| step_title(self.workflow, it));
+            [&created.from.place, &created.to.place].map(|it| step_title(self.people.workflow, it));
         let line = match &to_step {
             Some(step) => Some(format!("{line} ({step})")),
             None => Some(line),
@@ -237,49 +253,86 @@ impl Scene<'_> {
                 format!("{by} locks decision {decision}")
             }
             DecisionEvent::Recorded { by, decisions, text, package, portrait, handoff, .. } => {
-                let stated = self.stated(decisions, *text, *package);
-                let agent = self.cast.by_portrait(by, *portrait);
-                let person = item.principal.to_string();
-                let name = if by.is_human() { person } else { agent.label() };
-                let verb = if decisions.iter().all(|it| it.is_open) { "Asked" } else { "Decided" };
-                let line = Some(format!("{verb} by {name} at {:.0}", item.at));
-                let agent = (!by.is_human()).then_some(agent);
+                let words = self.stated(decisions, *text, *package);
+                let agent = self.people.recorded(by, *portrait, item.at).agent;
+                let person = by.is_human().then(|| item.principal.clone());
+                // A package that a person wrote in an agent's place: earlier versions recorded the agent.
+                let person = person.or_else(|| self.person_of(decisions));
+                let name = person.as_ref().map_or_else(|| agent.label(), ToString::to_string);
+                let attributed = |verb: &str| format!("{verb} by {name} at {:.0}", item.at);
+                let stated = decisions.iter().zip(words).map(|(it, said)| StatedDecision {
+                    no: it.no,
+                    decision: said.decision,
+                    rationale: said.rationale,
+                    attribution: attributed(if it.is_open { "Asked" } else { "Decided" }),
+                    is_only_asked: it.is_open,
+                    record: self.record_of(it.no),
+                });
+                let is_made = decisions.iter().any(|it| !it.is_open);
+                let asked: Vec<u32> =
+                    decisions.iter().filter(|it| it.is_open).map(|it| it.no).collect();
+                let line = match is_made {
+                    true if asked.is_empty() => attributed("Decided"),
+                    true => format!("{}; asks {}", attributed("Decided"), decision_numbers(&asked)),
+                    false => attributed("Asked"),
+                };
+                let (line, decisions) = (Some(line), stated.collect());
+                let agent = person.is_none().then_some(agent);
                 let handoff = *handoff;
-                return ConversationItem { kind, agent, line, decisions: stated, handoff, ..item };
+                return ConversationItem { kind, agent, line, decisions, handoff, ..item };
             }
         };
         ConversationItem { kind, line: Some(line), ..item }
     }
 
+    fn decided(&self, no: u32) -> Option<&Decided> {
+        self.decided.iter().find(|it| it.record.as_ref().is_some_and(|it| it.no == no))
+    }
+
+    fn record_of(&self, no: u32) -> Option<DecisionRecord> {
+        self.decided(no).and_then(|it| it.record.clone())
+    }
+
+    /// The person whose package states these decisions.
+    fn person_of(&self, items: &[DecisionItem]) -> Option<Principal> {
+        let stated = items.iter().filter(|it| !it.is_open).find_map(|it| self.decided(it.no))?;
+        stated.person.clone().filter(|_| stated.asked_by.is_none())
+    }
+
+    /// Each in the words of its text or its package.
     fn stated(
         &self,
         items: &[DecisionItem],
         text: Option<ContentId>,
         package: Option<ContentId>,
-    ) -> Vec<StatedDecision> {
+    ) -> Vec<ReportedDecision> {
         if let Some(text) = text {
             let document = self.texts.get(text).whole().and_then(|it| json::parse(it).ok());
             let said = document.map(|it| DecisionText::of_document(&it));
-            let (decision, rationale) = match said {
-                Some(it) => (it.decision, it.rationale),
-                None => (in_place_of(self.texts.get(text)).decision, None),
+            let said = match said {
+                Some(DecisionText { decision, rationale, .. }) => {
+                    ReportedDecision { decision, rationale, ..ReportedDecision::default() }
+                }
+                None => in_place_of(self.texts.get(text)),
             };
-            let of = |it: &DecisionItem| {
-                let (decision, rationale) = (decision.clone(), rationale.clone());
-                StatedDecision { no: it.no, decision, rationale }
-            };
-            return items.iter().map(of).collect();
+            return items.iter().map(|_| said.clone()).collect();
         }
         let Some(id) = package else { return Vec::new() };
         let package = self.texts.content(id).and_then(stored::package);
         let stated = package.map(|it| it.decisions()).unwrap_or_default();
         let of = |it: &DecisionItem| {
             let said = usize::try_from(it.index).ok().and_then(|at| stated.get(at)).cloned();
-            let said = said.unwrap_or_else(|| in_place_of(self.texts.get(id)));
-            StatedDecision { no: it.no, decision: said.decision, rationale: said.rationale }
+            said.unwrap_or_else(|| in_place_of(self.texts.get(id)))
         };
         items.iter().map(of).collect()
     }
+}
+
+/// `decision 1`, `decisions 1, 3`.
+fn decision_numbers(numbers: &[u32]) -> String {
+    let noun = if numbers.len() == 1 { "decision" } else { "decisions" };
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    format!("{noun} {}", numbers.join(", "))
 }
 
 /// The words, and apart from them the lines in which a program's use of a tool is reported: `[Read] a.rs`.
@@ -299,14 +352,6 @@ fn is_tool(line: &str) -> bool {
     let name = line.strip_prefix('[').and_then(|it| it.split_once("] ")).map(|it| it.0);
     let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.' | ':');
     name.is_some_and(|it| !it.is_empty() && it.len() <= 100 && it.chars().all(is_name))
-}
-
-fn step_title(workflow: &Workflow, place: &Place) -> Option<String> {
-    match place {
-        Place::Step(id) => workflow.step(id).map(|it| it.title.clone()),
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
-    }
-    .filter(|it| !it.is_empty())
 }
 
 #[cfg(test)]

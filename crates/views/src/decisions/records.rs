@@ -13,12 +13,13 @@ use baton_core::person::{Speaker, speaker};
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, Run};
 use baton_engine::{DAMAGED_TEXT, EngineError, LOST_TEXT, Text, Texts, WholeTexts, stored};
-use baton_store::{HandoffRow, SharedEvents};
+use baton_store::SharedEvents;
 use baton_wire::{event, json};
 use jiff::Timestamp;
 
 use super::Decided;
 use crate::Views;
+use crate::attribution::Attributions;
 use crate::gate_record::{GateRecord, GateVote};
 
 /// What a run has recorded of a decision.
@@ -27,6 +28,8 @@ pub struct DecisionRecord {
     /// Counted in the run, from 1.
     pub no: u32,
     pub status: DecisionStatus,
+    /// A package left it open, for a person to decide.
+    pub is_choice: bool,
     pub locked_by: Option<Principal>,
     pub lock_reason: Option<String>,
     pub subject: Option<String>,
@@ -105,28 +108,37 @@ impl FoundRecords {
     /// a package that was rejected or redacted.
     pub(super) fn left(
         self,
-        rows: &[HandoffRow],
+        people: &Attributions<'_>,
         counting: &HashSet<ContentId>,
         gates: &GateRecord,
         comments: &WholeTexts,
     ) -> Vec<Decided> {
         let left = self.0.into_iter();
-        left.map(|it| it.decided(rows, counting, gates, comments)).collect()
+        left.map(|it| it.decided(people, counting, gates, comments)).collect()
     }
 }
 
 impl FoundRecord {
     fn decided(
         self,
-        rows: &[HandoffRow],
+        people: &Attributions<'_>,
         counting: &HashSet<ContentId>,
         gates: &GateRecord,
         comments: &WholeTexts,
     ) -> Decided {
-        let row = self.handoff.and_then(|no| rows.iter().find(|row| row.no == no)).cloned();
+        let row = self.handoff.and_then(|no| people.row(no));
+        let shown = match (row, self.portrait) {
+            (Some(row), _) => people.sender(&self.by, row),
+            (None, portrait) => people.recorded(&self.by, portrait, self.at),
+        };
+        let row = row.cloned();
         let mut record = self.record;
         let counts = self.package.is_none_or(|it| counting.contains(&it));
         if record.status == DecisionStatus::Standing && !counts {
+            record.status = DecisionStatus::Withdrawn;
+        }
+        let is_sent_back = self.handoff.is_some_and(|it| gates.is_rejected(it));
+        if record.status == DecisionStatus::Open && is_sent_back {
             record.status = DecisionStatus::Withdrawn;
         }
         let is_answered = record.status == DecisionStatus::Answered;
@@ -150,7 +162,7 @@ impl FoundRecord {
                 answer: None,
                 at: self.at,
                 row,
-                portrait: self.portrait,
+                shown,
                 record: Some(record),
                 asked_by: None,
                 recorded_by,
@@ -162,7 +174,7 @@ impl FoundRecord {
             true => answer.comment.and_then(|it| comments.get(it)).map(str::to_owned),
             false => in_their_words(&voices, comments),
         };
-        let decision = ReportedDecision { rationale: words.or(self.said.rationale), ..self.said };
+        let decision = ReportedDecision { rationale: words, ..self.said };
         let (by, at) = voices.first().map_or((&answer.by, answer.at), |it| (&it.by, it.at));
         Decided {
             decision,
@@ -171,11 +183,19 @@ impl FoundRecord {
             answer: Some(answer.answer.clone()),
             at,
             row,
-            portrait: None,
+            shown: people.recorded(&AgentId::human(), None, at),
             record: Some(record),
-            asked_by: Some(self.by),
+            asked_by: Some(shown),
             recorded_by: None,
         }
+    }
+
+    /// What was locked or replaced stays so.
+    fn ask_again(&mut self, asked: Self) {
+        let before = std::mem::replace(self, asked);
+        self.record.locked_by = before.record.locked_by;
+        self.record.superseded_by = before.record.superseded_by;
+        self.lock_reason = before.lock_reason;
     }
 
     /// Fills in what the texts say.
@@ -184,10 +204,13 @@ impl FoundRecord {
             let document = texts.get(text).whole().and_then(|it| json::parse(it).ok());
             match document.map(|it| DecisionText::of_document(&it)) {
                 Some(text) => {
-                    self.record.subject = text.subject;
-                    self.record.alternatives = text.alternatives;
-                    let (decision, rationale) = (text.decision, text.rationale);
-                    self.said = ReportedDecision { id: None, decision, rationale };
+                    self.said = ReportedDecision {
+                        decision: text.decision,
+                        rationale: text.rationale,
+                        subject: text.subject,
+                        alternatives: text.alternatives,
+                        ..ReportedDecision::default()
+                    };
                 }
                 None => self.said = in_place_of(texts.get(text)),
             }
@@ -197,6 +220,8 @@ impl FoundRecord {
             let stated = stated.and_then(|it| it.decisions().into_iter().nth(index));
             self.said = stated.unwrap_or_else(|| in_place_of(texts.get(package)));
         }
+        self.record.subject = self.said.subject.clone();
+        self.record.alternatives = self.said.alternatives.clone();
         let reason = self.lock_reason.and_then(|it| texts.get(it).whole());
         self.record.lock_reason = reason.map(str::to_owned);
     }
@@ -226,7 +251,7 @@ pub(crate) fn in_place_of(text: Text<'_>) -> ReportedDecision {
         Text::Gone => LOST_TEXT,
         Text::Damaged => DAMAGED_TEXT,
     };
-    ReportedDecision { id: None, decision: words.to_owned(), rationale: None }
+    ReportedDecision { decision: words.to_owned(), ..ReportedDecision::default() }
 }
 
 impl Views<'_> {
@@ -238,19 +263,26 @@ impl Views<'_> {
                 DecisionEvent::Recorded {
                     by, decisions, handoff, package, text, portrait, ..
                 } => {
-                    found.extend(decisions.into_iter().map(|item| FoundRecord {
-                        record: record(run, &item),
-                        said: in_place_of(Text::Gone),
-                        by: by.clone(),
-                        principal: stored.by.clone(),
-                        at: stored.at,
-                        index: item.index,
-                        handoff,
-                        package,
-                        text,
-                        portrait,
-                        lock_reason: None,
-                    }));
+                    for item in decisions {
+                        let asked = FoundRecord {
+                            record: record(run, &item),
+                            said: in_place_of(Text::Gone),
+                            by: by.clone(),
+                            principal: stored.by.clone(),
+                            at: stored.at,
+                            index: item.index,
+                            handoff,
+                            package,
+                            text,
+                            portrait,
+                            lock_reason: None,
+                        };
+                        // A choice that is asked again is the one of the newest package.
+                        match found.iter_mut().find(|it| it.record.no == item.no) {
+                            Some(before) => before.ask_again(asked),
+                            None => found.push(asked),
+                        }
+                    }
                 }
                 DecisionEvent::Superseded { decision, replaced_by } => {
                     for it in found.iter_mut().filter(|it| it.record.no == decision) {
@@ -292,6 +324,7 @@ fn record(run: &Run, item: &DecisionItem) -> DecisionRecord {
     DecisionRecord {
         no: item.no,
         status,
+        is_choice: item.is_open,
         locked_by: None,
         lock_reason: None,
         subject: None,
@@ -301,6 +334,23 @@ fn record(run: &Run, item: &DecisionItem) -> DecisionRecord {
         depends_on: item.depends_on.clone(),
         dependents: Vec::new(),
         conflicts_with: Vec::new(),
+    }
+}
+
+/// What a package's decision replaces is replaced as long as the package counts.
+pub(super) fn replace_by_packages(decided: &mut [Decided]) {
+    let replaced_by = |it: &Decided| {
+        let record = it.record.as_ref()?;
+        let stands = record.status == DecisionStatus::Standing && it.row.is_some();
+        Some((record.supersedes.filter(|_| stands)?, record.no))
+    };
+    let replaced: HashMap<u32, u32> = decided.iter().filter_map(replaced_by).collect();
+    for record in decided.iter_mut().filter_map(|it| it.record.as_mut()) {
+        let by = replaced.get(&record.no).copied();
+        if let (DecisionStatus::Standing, Some(by)) = (record.status, by) {
+            record.status = DecisionStatus::Superseded;
+            record.superseded_by = Some(by);
+        }
     }
 }
 

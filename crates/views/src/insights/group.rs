@@ -24,7 +24,7 @@ pub struct InsightGroup {
     pub n_first: u64,
     pub n_first_passed: u64,
     pub rejected: RejectCounts,
-    /// Handoffs to a person.
+    /// Handoffs to a person: gates and escalations, of the agent whose work stops at them.
     pub n_escalations: u64,
     /// How long people were waited for, an open wait up to now.
     pub waited_for_people_ms: u64,
@@ -77,7 +77,7 @@ impl InsightGroup {
     }
 
     /// Counts a handoff for its receiver.
-    pub(super) fn receive(&mut self, fact: &HandoffFact, now: Timestamp) {
+    pub(super) fn receive(&mut self, fact: &HandoffFact) {
         self.n_handoffs += 1;
         match fact.state {
             HandoffState::Open(_) => self.n_open += 1,
@@ -94,14 +94,14 @@ impl InsightGroup {
                 self.spans_to_complete.push(span(accepted_at, ended_at));
             }
         }
+    }
+
+    /// Counts a handoff for its sender, who is also the one that waits for people.
+    pub(super) fn send(&mut self, fact: &HandoffFact, is_first: bool, now: Timestamp) {
         if fact.kind == Kind::Escalation || fact.to.place == Place::Human {
             self.n_escalations += 1;
             self.waited_for_people_ms += span(fact.created_at, fact.ended_at.unwrap_or(now));
         }
-    }
-
-    /// Counts a handoff for its sender.
-    pub(super) fn send(&mut self, fact: &HandoffFact, is_first: bool) {
         self.n_with_warnings += u64::from(fact.n_warnings > 0);
         self.n_scored += u64::from(fact.score.is_some());
         self.sum_of_scores += u64::from(fact.score.unwrap_or(0));

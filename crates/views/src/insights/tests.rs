@@ -78,8 +78,12 @@ fn speed_is_the_receivers_and_quality_the_senders() {
     assert_eq!(implementer.n_with_warnings, 1);
     let rejected = RejectCounts { by_agent: 1, by_checks: 1, by_person: 0 };
     assert_eq!(implementer.rejected, rejected);
+    // Who asks waits, and not the person.
+    assert_eq!((implementer.n_escalations, implementer.waited_for_people_ms), (1, 100_000));
     let human = of("human");
-    assert_eq!((human.n_escalations, human.waited_for_people_ms), (1, 100_000));
+    assert_eq!((human.n_handoffs, human.n_escalations, human.waited_for_people_ms), (1, 0, 0));
+    let workflow = &insights.workflows[0].1;
+    assert_eq!((workflow.n_escalations, workflow.waited_for_people_ms), (1, 100_000));
 }
 
 #[test]

@@ -202,7 +202,7 @@ pub(super) struct BriefDecision {
     pub(super) conflicts_with: Vec<u32>,
     /// `human` for a person.
     pub(super) by: AgentId,
-    /// The decision and its rationale.
+    /// The decision, its rationale, and the name of the person.
     pub(super) words: UntrustedText,
 }
 

@@ -14,9 +14,10 @@ use crate::project::Project;
 use crate::show::{self, OutputFormat};
 
 /// What no check in this file can judge.
-const NEVER_JUDGED: [&str; 5] = [
+const NEVER_JUDGED: [&str; 6] = [
     "who a principal is: each name is as it was stated",
     "whether an idempotency record, an outbox row or a projector's cursor was removed: they come and go",
+    "which of several formats a package was sent in, where its text says the same in them",
     "`schema_migrations.applied_at` and `derivations.rule`, which carry no meaning",
     "the end of a lease, beyond the checksum of its row",
     "the archive's files, beyond those that have come further than the log",

@@ -1,8 +1,10 @@
 //! What the files say.
 
 use baton_core::acknowledgement::Acknowledgement;
+use baton_core::collaboration::{Collaboration, DecisionText, RecordDecision};
 use baton_core::command::{Accept, Command};
 use baton_core::gate::Answer;
+use baton_core::names::Principal;
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::run::HandoffNo;
@@ -373,12 +375,12 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
     expect![[r#"
         # Decisions of session RUN
 
-        ## In packages
+        ## Decisions
 
-        | when | who | id | decision | why | handoff |
-        |---|---|---|---|---|---|
-        | 2025-06-15T15:06:40Z | implementer | D-001 | Use JWT \| not sessions | \# stateless | HO-003 |
-        | 2025-06-15T15:06:40Z | reviewer |  | Ship it |  | HO-004 |
+        | no | when | who | id | decision | why | status | handoff |
+        |---|---|---|---|---|---|---|---|
+        | 1 | 2025-06-15T15:06:40Z | Unknown Agent (implementer) | D-001 | Use JWT \| not sessions | \# stateless | standing | HO-003 |
+        | 2 | 2025-06-15T15:06:40Z | Unknown Agent (reviewer) |  | Ship it |  | standing | HO-004 |
 
         ## By people
 
@@ -387,6 +389,48 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
         | 2025-06-15T15:06:40Z | grace | approve: The agent asks for a review before the work goes on |  | HO-004 |
     "#]]
     .assert_eq(&page.replace(&row.run.id.to_string(), "RUN"));
+}
+
+fn decide(by: Option<&str>, decision: &str, supersedes: Option<u32>) -> Command {
+    let text = DecisionText {
+        decision: decision.to_owned(),
+        rationale: Some("it is | simple".to_owned()),
+        ..DecisionText::default()
+    };
+    Command::Collaborate(Collaboration::Decide(RecordDecision {
+        by: by.map(agent),
+        principal: Principal::parse("grace").unwrap(),
+        text,
+        supersedes,
+        depends_on: Vec::new(),
+    }))
+}
+
+#[tokio::test]
+async fn what_is_recorded_replaced_or_only_asked_is_archived_as_it_stands() {
+    let world = Backend::Memory.world().await;
+    let project = Project::of(&world.engine);
+    world.starts("S-1").await.unwrap();
+    world.on("S-1", accept(1)).await.unwrap();
+    world.on("S-1", decide(Some("analyst"), "Use files", None)).await.unwrap();
+    world.on("S-1", decide(None, "Use Redis", Some(1))).await.unwrap();
+    let asked = r#"{"questions":["A or B?"],"decisions":[{"id":"pending","decision":"A or B?"}]}"#;
+    world.on("S-1", complete(1, Outcome::NeedsClarification, asked)).await.unwrap();
+    project.archive.catch_up().await.unwrap();
+    let session = session(&world, "S-1").await;
+    let page = project.read(&format!([r#"
+        | 3 | 2025-06-15T15:06:40Z | asked by Unknown Agent (analyst) | pending | A or B? |  | open | HO-002 |
+        | 1 | 2025-06-15T15:06:40Z | Unknown Agent (analyst) |  | Use files | it is \| simple | superseded by 2 |  |
+        | 2 | 2025-06-15T15:06:40Z | ada |  | Use Redis | it is \| simple | standing; supersedes 1 |  |"#]));
+    let rows: Vec<&str> = page.lines().filter(|it| it.contains("15:06:40Z")).collect();
+    expect![[r#"
+        | 3 | 2025-06-15T15:06:40Z | asked by Unknown Agent (analyst) | pending | A or B? |  | open | HO-002 |
+        | 1 | 2025-06-15T15:06:40Z | Unknown Agent (analyst) |  | Use files | it is \| simple | superseded by 2 |  |
+        | 2 | 2025-06-15T15:06:40Z | ada |  | Use Redis | it is \| simple | standing; supersedes 1 |  |"#]]
+    .assert_eq(&rows.join("\n"));
+    let page = project.read(&format!("{session}/session.md"));
+    assert!(page.contains("records decision 1 (") && page.contains("): Use files\n"), "{page}");
+    assert!(!page.contains("alternatives"), "{page}");
 }
 
 #[tokio::test]

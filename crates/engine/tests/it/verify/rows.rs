@@ -186,6 +186,10 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
     found("the last numbers are removed", "delete from sqlite_sequence"),
     found("a last number is listed twice", "insert into sqlite_sequence values ('runs', 99)"),
     found(
+        "the last number of the outbox is raised",
+        "update sqlite_sequence set seq = seq + 1000 where name = 'outbox'",
+    ),
+    found(
         "a trigger is added",
         "create trigger t before update on handoffs when new.state = 'rejected'
          begin select raise(ignore); end",

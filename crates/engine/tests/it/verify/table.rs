@@ -119,7 +119,7 @@ const CHECKED_AGAINST: &[(&str, &str, &str)] = &[
     ("shared_texts", "id", SHARED),
     ("shared_texts", "text", SHARED),
     ("sqlite_sequence", "name", "the tables that count"),
-    ("sqlite_sequence", "seq", "the last number in the table"),
+    ("sqlite_sequence", "seq", "the last number in the table; of the outbox, the number of events"),
     ("stories", "key", LOG),
     ("stories", "title", LOG),
     ("stories", "description", LOG),

@@ -1,11 +1,11 @@
 //! The members of a message, for each family of events, and how long a text in it may be.
 
+use baton_core::agent::Agent;
 use baton_core::document::Node;
 use baton_core::event::{BranchEvent, ContextEvent, GateEvent, LeaseEvent, MessageEvent, RunEvent};
 use baton_core::gate::GateEdge;
 use baton_core::names::{AgentId, CommitId, Principal, StepId};
 use baton_core::outcome::Outcome;
-use baton_core::registry::Agents;
 use baton_core::run::{EdgeKey, RunStatus};
 
 /// A message by its name and its members.
@@ -15,6 +15,8 @@ pub(super) type NamedMembers = (&'static str, Vec<(&'static str, Node)>);
 /// message also has three names, a step, two ids and the frame.
 pub(super) const MOST_NAME: usize = 40;
 const MOST_PRINCIPAL: usize = 200;
+/// Of a person who decided, beside the attribution.
+pub(super) const MOST_PERSON: usize = 80;
 const MOST_SENTENCE: usize = 240;
 
 /// Only a step whose work is done is completed.
@@ -163,12 +165,16 @@ pub(super) fn pipeline_words(status: RunStatus) -> (&'static str, &'static str) 
     }
 }
 
-pub(super) fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
+pub(super) fn agent(it: &Agent) -> Node {
     Node::map([
-        ("id", text(id.as_str())),
-        ("name", cut(&agents.shown(id).name, MOST_NAME)),
-        ("avatarUrl", avatar.map_or(Node::Null, text)),
+        ("id", text(it.id.as_str())),
+        ("name", cut(&it.name, MOST_NAME)),
+        ("avatarUrl", it.avatar_url().map_or(Node::Null, text)),
     ])
+}
+
+pub(super) fn agent_without_avatar(it: &Agent) -> Node {
+    agent(&Agent { avatar: None, ..it.clone() })
 }
 
 /// A message is bounded, but a workflow may have any number of gates: the log has their names.

@@ -41,6 +41,11 @@ pub(in crate::v1) async fn redact(
     let wanted = wanted(&app, &run, &name, &write.asked).await?;
     let ids: Vec<ContentId> = wanted.iter().map(|(id, _)| *id).collect();
     let there = write.caller.redactable(run.run.id, &ids).await?;
+    for id in &asked_by_hash(&write.asked) {
+        if !there.contains(id) {
+            check_known(&app, &write, &run, *id).await?;
+        }
+    }
     let done = write.caller.redact(run.run.id, &there, &reason).await;
     if let Err(error) = done {
         return Err(refused(&app, error).await);
@@ -64,6 +69,32 @@ pub(in crate::v1) async fn redact(
         redacted,
         already_redacted,
     }))
+}
+
+fn asked_by_hash(asked: &RedactionRequest) -> Vec<ContentId> {
+    asked.texts.iter().filter_map(|it| Hash::parse(it)).map(ContentId).collect()
+}
+
+/// Refuses a hash that no text of the run ever had: whoever mistypes one must not believe that the text
+/// is gone. What all runs share is there, and stays.
+async fn check_known(
+    app: &RequestScope,
+    write: &WriteRequest<RedactionRequest>,
+    run: &RunRow,
+    id: ContentId,
+) -> Result<(), ApiProblem> {
+    let before = write.caller.dropped_texts(run.run.id).await?;
+    // Lost texts are recorded, and so known; one that is not there at all is told as a damaged one.
+    let is_known = !app.read().texts(run.run.id, [id]).await?.get(id).is_damaged();
+    if is_known || before.iter().any(|it| it.id == id) {
+        return Ok(());
+    }
+    let message = format!(
+        "run {} has no text with the hash {}; the body of an event names its texts: \
+         `baton audit export --format jsonl --events`",
+        run.number, id.0
+    );
+    Err(not_found("no_such_text", message))
 }
 
 /// The texts that the request names, and what each is.

@@ -75,10 +75,11 @@ fn decision(it: &Decided, shown: Option<ContentId>) -> Option<BriefDecision> {
     if record.status == DecisionStatus::Withdrawn || is_in_package && is_plain {
         return None;
     }
-    let words = match &it.decision.rationale {
-        Some(why) => format!("{}\nbecause: {why}", it.decision.decision),
-        None => it.decision.decision.clone(),
-    };
+    let why = it.decision.rationale.as_ref().map(|why| format!("\nbecause: {why}"));
+    // The name of a person is free text, and stands with theirs.
+    let person = it.person.as_ref().map(|by| format!("\ndecided by: {by}"));
+    let words = [Some(it.decision.decision.clone()), why, person];
+    let words: String = words.into_iter().flatten().collect();
     Some(BriefDecision {
         no: record.no,
         status: record.status,
