@@ -21,6 +21,7 @@ use baton_wire::formats::FormatError;
 use baton_wire::json;
 use http::StatusCode;
 
+use crate::args::DATABASE_VARIABLE;
 use crate::project::ProjectDatabase;
 use crate::show::{self, OutputFormat, error_line, hint_line, problem_lines};
 
@@ -171,6 +172,12 @@ pub(crate) enum Failure {
     },
     #[error("the database {url}, {from}, is of another project: {known}")]
     OtherProject { url: String, from: String, known: String },
+    #[error(
+        "this project has its data in a PostgreSQL database, as `{note}` says, and none is named: set \
+         {DATABASE_VARIABLE}, or name it with `--database-url`. To keep the data in this folder from now on, \
+         without what is in the database, type `rm {note}`"
+    )]
+    DatabaseNotNamed { note: String },
     #[error("cannot recover: {}", chain(.0))]
     Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
@@ -280,7 +287,9 @@ impl Failure {
             Failure::Database { source, .. } => {
                 FailureClass::new(exit_of_database(source), source.code())
             }
-            Failure::OtherProject { .. } => FailureClass::new(UNAVAILABLE, "other_project"),
+            Failure::OtherProject { .. } | Failure::DatabaseNotNamed { .. } => {
+                FailureClass::new(UNAVAILABLE, "other_project")
+            }
             Failure::Store(error) => {
                 FailureClass::new(UNAVAILABLE, error.code()).because_of(store_fault(error))
             }
