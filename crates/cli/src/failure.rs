@@ -21,8 +21,7 @@ use baton_wire::formats::FormatError;
 use baton_wire::json;
 use http::StatusCode;
 
-use crate::args::DATABASE_VARIABLE;
-use crate::project::ProjectDatabase;
+use crate::project::{DatabaseNotNamed, ProjectDatabase};
 use crate::show::{self, OutputFormat, error_line, hint_line, problem_lines};
 
 #[derive(Debug, thiserror::Error)]
@@ -172,12 +171,8 @@ pub(crate) enum Failure {
     },
     #[error("the database {url}, {from}, is of another project: {known}")]
     OtherProject { url: String, from: String, known: String },
-    #[error(
-        "this project has its data in a PostgreSQL database, as `{note}` says, and none is named: set \
-         {DATABASE_VARIABLE}, or name it with `--database-url`. To keep the data in this folder from now on, \
-         without what is in the database, type `rm {note}`"
-    )]
-    DatabaseNotNamed { note: String },
+    #[error("{0}")]
+    DatabaseNotNamed(DatabaseNotNamed),
     #[error("cannot recover: {}", chain(.0))]
     Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
@@ -287,7 +282,7 @@ impl Failure {
             Failure::Database { source, .. } => {
                 FailureClass::new(exit_of_database(source), source.code())
             }
-            Failure::OtherProject { .. } | Failure::DatabaseNotNamed { .. } => {
+            Failure::OtherProject { .. } | Failure::DatabaseNotNamed(_) => {
                 FailureClass::new(UNAVAILABLE, "other_project")
             }
             Failure::Store(error) => {

@@ -16,7 +16,7 @@ use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
 
-pub(crate) use self::database::{DatabaseSource, ProjectDatabase};
+pub(crate) use self::database::{DatabaseNotNamed, DatabaseSource, ProjectDatabase};
 pub(crate) use self::loaded::{FileRole, LoadedFiles, WorkflowUse, tell_left_out};
 pub(crate) use self::pushed::{DatabaseFiles, PushWatcher, to_push};
 use self::source::MOST_BYTES;

@@ -219,3 +219,20 @@ pub(crate) fn is_deadlock(error: &Error) -> bool {
         *it == SqlState::T_R_DEADLOCK_DETECTED || *it == SqlState::T_R_SERIALIZATION_FAILURE
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_is_not_trusted_is_told_from_a_server_that_is_away() {
+        let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        for (error, expected) in [
+            (std::io::Error::other(unknown), true),
+            (std::io::Error::other(rustls::Error::HandshakeNotComplete), false),
+            (std::io::Error::from(std::io::ErrorKind::ConnectionRefused), false),
+        ] {
+            assert_eq!(is_certificate(&error), expected, "{error}");
+        }
+    }
+}

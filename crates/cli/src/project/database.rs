@@ -20,6 +20,18 @@ pub(crate) struct ProjectDatabase {
     pub(crate) files: PathBuf,
 }
 
+/// The data of a project is in a database, and no command may begin other data in the folder.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this project has its data in a PostgreSQL database, as `{note}` says, and none is named: set \
+     {DATABASE_VARIABLE}, or name it with `--database-url`. To keep the data in this folder from now on, without \
+     what is in the database, type `rm {note}`"
+)]
+pub(crate) struct DatabaseNotNamed {
+    /// The file that says so.
+    pub(crate) note: String,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DatabaseSource {
     Flag,

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::archive;
 use crate::args::Cli;
 use crate::failure::Failure;
-use crate::project::{DatabaseFiles, Project, ProjectDatabase};
+use crate::project::{DatabaseFiles, DatabaseNotNamed, Project, ProjectDatabase};
 use crate::show;
 
 /// An open database, and what only this backend has.
@@ -114,7 +114,7 @@ pub(crate) fn refuse_folder(project: &Project, data: &Dir) -> Result<(), Failure
 
 fn forgotten(data: &Dir) -> Failure {
     let note = data.path().join(BOUND_FILE).display().to_string();
-    Failure::DatabaseNotNamed { note: shell_word(&note) }
+    Failure::DatabaseNotNamed(DatabaseNotNamed { note: shell_word(&note) })
 }
 
 /// The data of the project is in this folder from now on.
