@@ -153,7 +153,8 @@ fn pool(settings: &PostgresSettings, state: Arc<DataState>) -> Result<Pool, Data
     });
     Pool::builder(manager)
         .post_create(is_same)
-        .max_size(settings.pool)
+        // A lock takes one while the work that it is for needs another.
+        .max_size(settings.pool.max(2))
         .timeouts(timeouts)
         .runtime(Runtime::Tokio1)
         .build()
