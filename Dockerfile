@@ -12,6 +12,10 @@ COPY . .
 RUN cargo build --locked --profile dist --package baton-cli
 
 FROM debian:bookworm-slim
+# Authorities for TLS to a database elsewhere, and git for the workspaces of a runner.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates git \
+    && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home --home-dir /data --shell /usr/sbin/nologin baton
 COPY --from=build /src/target/dist/baton /usr/local/bin/baton
 USER 10001

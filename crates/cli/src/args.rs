@@ -144,6 +144,9 @@ pub(crate) enum CliCommand {
         /// In a project that has lost its data: begin with an empty database
         #[arg(long)]
         new_data: bool,
+        /// Succeed also where the folder is a project already: for what starts again and again
+        #[arg(long, conflicts_with = "new_data")]
+        if_new: bool,
     },
     /// Watch scripted agents do real work, in a repository of its own
     Demo(Demo),

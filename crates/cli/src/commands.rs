@@ -55,8 +55,9 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     match &cli.command {
-        CliCommand::Init { new_data: false } => init::run(&cli).await,
-        CliCommand::Init { new_data: true } => init::begin_anew(&cli).await,
+        CliCommand::Init { new_data: true, .. } => init::begin_anew(&cli).await,
+        CliCommand::Init { if_new: true, .. } => init::run(&cli, init::ProjectThere::Kept).await,
+        CliCommand::Init { .. } => init::run(&cli, init::ProjectThere::Refused).await,
         CliCommand::Demo(demo) => demo::run(&cli, demo).await,
         CliCommand::Do(args) => do_work::run(&cli, args).await,
         CliCommand::Serve(serve) => serve::run(&cli, serve).await,

@@ -21,7 +21,7 @@ use baton_wire::formats::FormatError;
 use baton_wire::json;
 use http::StatusCode;
 
-use crate::project::ProjectDatabase;
+use crate::project::{DatabaseNotNamed, ProjectDatabase};
 use crate::show::{self, OutputFormat, error_line, hint_line, problem_lines};
 
 #[derive(Debug, thiserror::Error)]
@@ -171,6 +171,8 @@ pub(crate) enum Failure {
     },
     #[error("the database {url}, {from}, is of another project: {known}")]
     OtherProject { url: String, from: String, known: String },
+    #[error("{0}")]
+    DatabaseNotNamed(DatabaseNotNamed),
     #[error("cannot recover: {}", chain(.0))]
     Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
@@ -280,7 +282,9 @@ impl Failure {
             Failure::Database { source, .. } => {
                 FailureClass::new(exit_of_database(source), source.code())
             }
-            Failure::OtherProject { .. } => FailureClass::new(UNAVAILABLE, "other_project"),
+            Failure::OtherProject { .. } | Failure::DatabaseNotNamed(_) => {
+                FailureClass::new(UNAVAILABLE, "other_project")
+            }
             Failure::Store(error) => {
                 FailureClass::new(UNAVAILABLE, error.code()).because_of(store_fault(error))
             }

@@ -18,10 +18,12 @@ use uuid::Uuid;
 use crate::archive;
 use crate::failure::Failure;
 use crate::project::Project;
+use crate::session::refuse_folder;
 
 /// Refuses a data folder without a database where a copy, the project's own data folder or the
 /// archive has runs.
 pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
+    refuse_folder(project, data)?;
     let database = data.entry(DATABASE_FILE)?;
     if database.is_some_and(|it| it.n_bytes > 0) {
         return Ok(());

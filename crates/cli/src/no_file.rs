@@ -5,6 +5,7 @@ use baton_core::shell::shell_word;
 
 use crate::failure::Failure;
 use crate::project::Project;
+use crate::session::refuse_folder;
 
 /// A command that works on a file of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,22 +16,24 @@ pub(crate) enum FileTool {
     NewData,
 }
 
-/// Refuses a command that has no file to work on, where the data is in a database.
+/// Refuses a command that has no file to work on, where the data is in a database; also where that is
+/// not named.
 pub(crate) fn refuse_database(project: &Project, tool: FileTool) -> Result<(), Failure> {
     match project.database {
         Some(_) => Err(no_file(project, tool)),
-        None => Ok(()),
+        None => refuse_folder(project, &project.data_dir()?),
     }
 }
 
 /// What to type instead.
 pub(crate) fn no_file(project: &Project, tool: FileTool) -> Failure {
     let Some(database) = &project.database else { unreachable!("data in a folder is a file") };
-    let (shown, url) = (&database.url, shell_word(&database.url.without_password()));
+    let (shown, url) = (&database.url, shell_word(&database.url.for_other_programs()));
+    let schema = shown.schema().map_or_else(String::new, |it| format!(" --schema={it}"));
     let ours = database.pasted();
     let instead = match tool {
         FileTool::Backup => format!(
-            "type `pg_dump --format=custom --file=baton.dump {url}`, which works beside the nodes, or \
+            "type `pg_dump --format=custom{schema} --file=baton.dump {url}`, which works beside the nodes, or \
              `baton migrate --from {ours} --to DIR` for a folder that Baton verifies"
         ),
         FileTool::Restore => format!(

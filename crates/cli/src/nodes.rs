@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::{Clock as _, ShiftedClock};
-use baton_http::{ClusterState, LogDelay, NodeDirectory, ServerNode};
+use baton_http::{ClusterState, DelayHolder, LogDelay, NodeDirectory, ServerNode};
 use baton_store::StoreError;
-use baton_store_postgres::{NodeRow, PostgresStore};
+use baton_store_postgres::{LogHolder, NodeRow, PostgresStore};
 use jiff::SignedDuration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -50,8 +50,15 @@ impl NodeDirectory for DatabaseNodes {
             seen_at: it.seen_at,
         };
         let delay = self.0.lag_now().await?;
-        let delay = delay.map(|it| LogDelay { by: it.held_for, held_by: it.pid });
+        let delay = delay.map(|it| LogDelay { by: it.held_for, held_by: it.holder.map(holder) });
         Ok(ClusterState { nodes: nodes.into_iter().map(node).collect(), delay })
+    }
+}
+
+fn holder(holder: LogHolder) -> DelayHolder {
+    match holder {
+        LogHolder::Process(pid) => DelayHolder::Process(pid),
+        LogHolder::Prepared { name, database } => DelayHolder::Prepared { name, database },
     }
 }
 

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 
 use baton_core::contract::Profile;
 use baton_files::{Dir, FileError, FileMode};
+use baton_store_postgres::PushedFile;
 use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
 
-pub(crate) use self::database::{DatabaseSource, ProjectDatabase};
+pub(crate) use self::database::{DatabaseNotNamed, DatabaseSource, ProjectDatabase};
 pub(crate) use self::loaded::{FileRole, LoadedFiles, WorkflowUse, tell_left_out};
 pub(crate) use self::pushed::{DatabaseFiles, PushWatcher, to_push};
 use self::source::MOST_BYTES;
@@ -37,6 +38,8 @@ pub(crate) struct Project {
     data: Option<PathBuf>,
     /// Set where the data is in a database; what belongs to this machine stays in the data folder.
     pub(crate) database: Option<ProjectDatabase>,
+    /// The files of all nodes, where they were asked for and there are any: used in place of its own.
+    pushed: Vec<PushedFile>,
 }
 
 impl Project {
@@ -49,7 +52,8 @@ impl Project {
         // Reports what is there instead, where it is no folder.
         dir.subdir(FOLDER)?;
         let file = project_file_in(&dir)?;
-        Ok(Self { root: dir.path().to_owned(), dir, file, data: None, database: None })
+        let (root, pushed) = (dir.path().to_owned(), Vec::new());
+        Ok(Self { root, dir, file, data: None, database: None, pushed })
     }
 
     /// As [`Project::find`]; where there is none, one with only the built-in files.
@@ -58,7 +62,8 @@ impl Project {
             (Err(Failure::NotFound(_)), None) => {
                 let root = PathBuf::from(".");
                 let dir = Dir::open(&root)?;
-                Ok(Self { root, dir, file: ProjectFile::default(), data: None, database: None })
+                let (file, pushed) = (ProjectFile::default(), Vec::new());
+                Ok(Self { root, dir, file, data: None, database: None, pushed })
             }
             (found, _) => found,
         }
@@ -92,10 +97,15 @@ impl Project {
 
     /// The folder with the project's own database, where `--data` names another.
     pub(crate) fn data_instead_of_named(&self) -> Option<PathBuf> {
-        self.data.as_ref()?;
-        let own = self.dir.subdir(Path::new(FOLDER).join(self.data_folder())).ok()?;
+        let own = self.own_folder_beside_named()?;
         let database = own.entry(DATABASE_FILE).ok()??;
         (database.n_bytes > 0).then(|| own.path().to_owned())
+    }
+
+    /// The project's own data folder, where `--data` names another.
+    pub(crate) fn own_folder_beside_named(&self) -> Option<Dir> {
+        self.data.as_ref()?;
+        self.dir.subdir(Path::new(FOLDER).join(self.data_folder())).ok()
     }
 
     /// How an operator names this data on a command line.
@@ -129,15 +139,20 @@ impl Project {
         })
     }
 
+    /// The data folder, where there is one.
+    pub(crate) fn present_data_dir(&self) -> Option<Dir> {
+        match &self.data {
+            Some(data) => Dir::open(data).ok(),
+            None => self.dir.subdir(Path::new(FOLDER).join(self.data_folder())).ok(),
+        }
+    }
+
     /// The folder of the data, where there is data in one.
     pub(crate) fn own_data(&self) -> Option<Dir> {
         if self.database.is_some() {
             return None;
         }
-        let data = match &self.data {
-            Some(data) => Dir::open(data).ok()?,
-            None => self.dir.subdir(Path::new(FOLDER).join(self.data_folder())).ok()?,
-        };
+        let data = self.present_data_dir()?;
         let database = data.entry(DATABASE_FILE).ok()??;
         (database.n_bytes > 0).then_some(data)
     }
@@ -151,14 +166,34 @@ impl Project {
         self.file.profile
     }
 
+    /// With the files that were pushed to its database, where there are any.
+    pub(crate) fn using_pushed(mut self, pushed: Vec<PushedFile>) -> Self {
+        if !pushed.is_empty() {
+            self.file = pushed::settings_in(&pushed, &self.file);
+        }
+        self.pushed = pushed;
+        self
+    }
+
+    pub(crate) fn n_pushed(&self) -> usize {
+        self.pushed.len()
+    }
+
     /// Every workflow by name; the project's file overrides the built-in one.
     pub(crate) fn workflows(&self) -> Vec<(String, SourceFile)> {
-        source::workflows(&self.dir)
+        match self.pushed.as_slice() {
+            [] => source::workflows(&self.dir),
+            pushed => source::pushed_workflows(pushed),
+        }
     }
 
     /// The project's agents and workflows, and what is wrong with the others.
     pub(crate) fn load(&self) -> LoadedFiles {
-        LoadedFiles::of(&self.dir).with_checks(&self.file)
+        let files = match self.pushed.as_slice() {
+            [] => LoadedFiles::of(&self.dir),
+            pushed => LoadedFiles::of_pushed(pushed),
+        };
+        files.with_checks(&self.file)
     }
 
     /// The sections of `baton.toml` for agents that there are no files for, with the file's path.

@@ -13,7 +13,10 @@ use baton_store::{Store, StoreError};
 use baton_store_sqlite::DataLock;
 use baton_views::Archive;
 
-pub(crate) use self::database::{DatabaseStore, open_database};
+pub(crate) use self::database::{
+    DatabaseStore, as_nodes_use_it, forget_database, open_database, open_existing_database,
+    pushed_files, refuse_folder,
+};
 pub(crate) use self::folder::{FolderStore, OpenedStore, cannot_tell, inspect};
 use crate::api::warn_not_ready;
 use crate::archive;

@@ -1,6 +1,6 @@
 //! How far the projections of the log have come.
 
-use baton_store::Position;
+use baton_store::{Position, StoreLock};
 
 use crate::{Engine, EngineError};
 
@@ -11,6 +11,12 @@ impl Engine {
     /// How far a projection of the log has come.
     pub async fn cursor(&self, projector: &str) -> Result<Position, EngineError> {
         Ok(self.store.cursor(projector).await?)
+    }
+
+    /// Waits until no other process that uses this store holds the cursor. It is free again when what is
+    /// returned is dropped.
+    pub async fn hold_cursor(&self, projector: &str) -> Result<StoreLock, EngineError> {
+        Ok(self.store.lock(projector).await?)
     }
 
     /// How many events follow a position, as many as one page has, and the position of the last.

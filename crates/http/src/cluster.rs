@@ -37,19 +37,53 @@ pub struct ServerNode {
 }
 
 /// A transaction that is still open may yet add events before those that came later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogDelay {
     pub by: Duration,
-    /// The process in the database whose transaction is open, where known.
-    pub held_by: Option<i32>,
+    /// Whose transaction is open, where known.
+    pub held_by: Option<DelayHolder>,
+}
+
+/// What has a transaction open in the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DelayHolder {
+    /// A process of the database.
+    Process(i32),
+    /// Nobody: it was prepared under this name in this database.
+    Prepared { name: String, database: String },
 }
 
 impl fmt::Display for LogDelay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "stream delayed by {:.1} s", self.by.as_secs_f64())?;
-        match self.held_by {
-            Some(pid) => write!(f, ": transaction of pid {pid} is open"),
+        match &self.held_by {
+            Some(DelayHolder::Process(pid)) => write!(f, ": transaction of pid {pid} is open"),
+            Some(DelayHolder::Prepared { name, database }) => {
+                write!(
+                    f,
+                    ": the prepared transaction `{name}` in the database `{database}` is open"
+                )
+            }
             None => write!(f, ": a transaction in the database is open"),
+        }
+    }
+}
+
+impl LogDelay {
+    /// What ends the transaction.
+    pub fn advice(&self) -> String {
+        match &self.held_by {
+            Some(DelayHolder::Process(pid)) => {
+                format!("end that transaction: `select pg_terminate_backend({pid})`")
+            }
+            Some(DelayHolder::Prepared { name, database }) => format!(
+                "end that transaction, in the database `{database}`: `rollback prepared '{0}'` or \
+                 `commit prepared '{0}'`",
+                name.replace('\'', "''")
+            ),
+            None => "find it in `pg_stat_activity` (the oldest `backend_xid`) or `pg_prepared_xacts`, and \
+                     end it"
+                .to_owned(),
         }
     }
 }
@@ -69,9 +103,12 @@ impl ClusterState {
     }
 
     pub(crate) fn delay_document(&self) -> Option<LogDelayDocument> {
-        self.delay.map(|it| LogDelayDocument {
+        self.delay.as_ref().map(|it| LogDelayDocument {
             seconds: it.by.as_secs_f64(),
-            pid: it.held_by,
+            pid: match it.held_by {
+                Some(DelayHolder::Process(pid)) => Some(pid),
+                Some(DelayHolder::Prepared { .. }) | None => None,
+            },
             message: it.to_string(),
         })
     }
@@ -88,7 +125,7 @@ impl ClusterState {
 
     pub(crate) fn metrics(&self, text: &mut String) {
         let n_alive = self.nodes.iter().filter(|it| it.is_alive).count();
-        let delay = self.delay.map_or(0.0, |it| it.by.as_secs_f64());
+        let delay = self.delay.as_ref().map_or(0.0, |it| it.by.as_secs_f64());
         for (name, help, value) in [
             ("baton_nodes", "Servers at work on this store.", n_alive.to_string()),
             (
@@ -130,7 +167,8 @@ mod tests {
             seen_at: Timestamp::UNIX_EPOCH,
             is_alive,
         };
-        let delay = LogDelay { by: Duration::from_millis(3200), held_by: Some(4711) };
+        let delay =
+            LogDelay { by: Duration::from_millis(3200), held_by: Some(DelayHolder::Process(4711)) };
         ClusterState { nodes: vec![node(1, true), node(2, false)], delay: Some(delay) }
     }
 
@@ -154,6 +192,15 @@ mod tests {
     fn a_delay_names_the_transaction() {
         let delay = state().delay_document().unwrap();
         assert_eq!(delay.message, "stream delayed by 3.2 s: transaction of pid 4711 is open");
+        assert!(state().delay.unwrap().advice().contains("pg_terminate_backend(4711)"));
+        let (name, database) = ("o'neill".to_owned(), "shop".to_owned());
+        let held_by = Some(DelayHolder::Prepared { name, database });
+        let prepared = LogDelay { by: Duration::from_secs(2), held_by };
+        assert_eq!(
+            prepared.to_string(),
+            "stream delayed by 2.0 s: the prepared transaction `o'neill` in the database `shop` is open"
+        );
+        assert!(prepared.advice().contains("`rollback prepared 'o''neill'`"));
         let unknown = LogDelay { by: Duration::from_secs(2), held_by: None };
         assert_eq!(
             unknown.to_string(),

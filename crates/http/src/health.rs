@@ -72,7 +72,7 @@ fn among_others(
     (status, text): (StatusCode, String),
     cluster: ClusterState,
 ) -> (StatusCode, String) {
-    let text = match cluster.delay {
+    let text = match &cluster.delay {
         Some(delay) if status.is_success() => format!("{}, but {delay}\n", text.trim_end()),
         Some(_) | None => text,
     };

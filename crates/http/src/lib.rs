@@ -53,7 +53,7 @@ use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
-pub use crate::cluster::{ClusterState, LogDelay, NodeDirectory, ServerNode};
+pub use crate::cluster::{ClusterState, DelayHolder, LogDelay, NodeDirectory, ServerNode};
 pub use crate::credential::RunnerKey;
 pub use crate::limits::ServerLimits;
 pub use crate::local::Local;

@@ -10,7 +10,7 @@ use baton_wire::event::encode_run;
 use tokio_postgres::Row;
 
 use crate::columns::{Columns, nanoseconds};
-use crate::error::{damaged, is_deadlock, to_store, violated_index};
+use crate::error::{damaged, is_deadlock, violated_index};
 use crate::query::{Connections, SqlQuery};
 use crate::run_lists::ListedRuns;
 use crate::{
@@ -133,7 +133,7 @@ async fn answer(
             Some("runs_open_by_story") => AppendError::OpenRunExists(append.run.story.clone()),
             // Answered below.
             Some("answered_pkey") => AppendError::Conflict,
-            Some(_) | None => return Err(to_store(error).into()),
+            Some(_) | None => return Err(connections.failed(error).into()),
         },
     };
     // The answer to a repeated key goes before every other refusal.

@@ -2,6 +2,8 @@
 //! are not as they were written. Events are not replayed here: `baton_engine::verify_all` does that
 //! for every backend, and compares runs, handoffs and texts with them.
 
+mod schema;
+
 use baton_core::plural::counted;
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::checksum::{of_answered, of_cursor, of_due, of_timer};
@@ -67,10 +69,24 @@ const WRONG_ROWS: &[(&str, &str)] = &[
         "select format('a text belongs to run %s, which is missing', run_number) as line
          from contents where not exists (select 1 from runs where number = run_number)",
     ),
+    // A row that was removed looks like one that was delivered.
     (
         "outbox",
-        "select format('entry %s belongs to run %s, which is missing', id, run_number) as line
-         from outbox where not exists (select 1 from runs where number = run_number)",
+        "select format('row %s of `outbox`: no event has put it there', id) as line
+         from (
+             select id, position, lag(position) over (partition by run_number order by id) as before
+             from (
+                 select *, row_number() over (
+                     partition by run_number, about, added_at order by id
+                 ) as nth from outbox
+             ) as numbered left join lateral (
+                 select position from events
+                 where events.run_number = numbered.run_number and name = about
+                     and happened_at = added_at
+                 order by position offset nth - 1 limit 1
+             ) as put on true
+         ) as placed
+         where position is null or position <= before order by id",
     ),
     (
         "timers",
@@ -116,6 +132,8 @@ pub(crate) async fn in_full(connections: &Connections) -> StoreResult<StoreCheck
         let snapshot = SqlQuery::new("set transaction isolation level repeatable read, read only");
         rows_in(transaction, &snapshot).await?;
         let mut found = StoreCheck::default();
+        found.extend(in_words("the schema", schema::problems(transaction).await?));
+        found.extend(in_words("schema_migrations", schema::migrations(transaction).await?));
         for (table, sql) in WRONG_ROWS {
             let rows = rows_in(transaction, &SqlQuery::new(*sql)).await?;
             let lines = rows.iter().map(|row| Columns::of(row, "check", "line").get("line"));

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use baton_store::StoreError;
 use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts, Transaction,
+    Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts,
 };
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, Transaction};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use crate::columns::Columns;
 use crate::data_place::ServerPlace;
 use crate::data_state::DataState;
 use crate::error::DatabaseError;
-use crate::query::Connections;
+use crate::query::{Connections, SqlQuery, begin, rows_in};
 use crate::settings::PostgresSettings;
 use crate::{identity, migrate, outlines};
 
@@ -28,8 +28,20 @@ const OLDEST: i32 = 140_000;
 /// How long a command waits for a connection.
 const POOL_WAIT: Duration = Duration::from_secs(10);
 
+/// What is done with a database that has nothing of Baton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EmptyDatabase {
+    /// It becomes that of a new project.
+    Taken,
+    /// It is a mistake, and stays as it is.
+    Refused,
+}
+
 /// Connects, checks what is there, and migrates its schema.
-pub(crate) async fn open(settings: &PostgresSettings) -> Result<Connections, DatabaseError> {
+pub(crate) async fn open(
+    settings: &PostgresSettings,
+    empty: EmptyDatabase,
+) -> Result<Connections, DatabaseError> {
     let place = settings.place();
     // Errors of the first connection are returned as they are: a pool would wrap them.
     drop(client(settings).await?);
@@ -39,7 +51,7 @@ pub(crate) async fn open(settings: &PostgresSettings) -> Result<Connections, Dat
         |source: Box<dyn std::error::Error + Send + Sync>| DatabaseError::preparing(&place, source);
     let mut connection = pool.get().await.map_err(|it| failed(Box::new(it)))?;
     judge(&connection, &place).await?;
-    if let Some(schema) = &settings.schema {
+    if let (Some(schema), EmptyDatabase::Taken) = (&settings.schema, empty) {
         // Names are checked when the settings are read.
         let sql = format!("create schema if not exists {schema}");
         // Two nodes at once: the other one may have made it.
@@ -48,12 +60,41 @@ pub(crate) async fn open(settings: &PostgresSettings) -> Result<Connections, Dat
         }
     }
     let server = ServerPlace::of(&connection).await;
-    let transaction = connection.transaction().await.map_err(|it| failed(Box::new(it)))?;
+    let local_settings = settings.local_settings();
+    let transaction = begin(&mut connection, settings.preparing, &local_settings).await;
+    let transaction = transaction.map_err(|it| failed(Box::new(it)))?;
+    refuse_other_schema(&transaction, settings).await?;
+    if empty == EmptyDatabase::Refused
+        && !migrate::is_listed(&transaction).await.map_err(|it| failed(Box::new(it)))?
+    {
+        return Err(DatabaseError::NoData { place });
+    }
     prepare(&transaction, &place, &server).await?;
     transaction.commit().await.map_err(|it| failed(Box::new(it)))?;
     drop(connection);
     state.opened_on(server);
-    Ok(Connections::new(pool, settings.preparing, state))
+    Ok(Connections::new(pool, settings, state))
+}
+
+/// Something in between, or an option of the address, may choose another schema than the one named.
+async fn refuse_other_schema(
+    transaction: &Transaction<'_>,
+    settings: &PostgresSettings,
+) -> Result<(), DatabaseError> {
+    let Some(wanted) = &settings.schema else { return Ok(()) };
+    let place = settings.place();
+    let failed = |source: StoreError| DatabaseError::preparing(&place, Box::new(source));
+    let query = SqlQuery::new("select current_schema()::text as found");
+    let rows = rows_in(transaction, &query).await.map_err(failed)?;
+    let found = rows.first().map(|row| Columns::of(row, "pg_namespace", "found").get("found"));
+    let found: Option<String> = found.transpose().map_err(failed)?.flatten();
+    match found {
+        Some(found) if found != *wanted => {
+            Err(DatabaseError::OtherSchema { place, wanted: wanted.clone(), found })
+        }
+        // None: what is done with it fails, and says why.
+        Some(_) | None => Ok(()),
+    }
 }
 
 async fn prepare(
@@ -112,7 +153,8 @@ fn pool(settings: &PostgresSettings, state: Arc<DataState>) -> Result<Pool, Data
     });
     Pool::builder(manager)
         .post_create(is_same)
-        .max_size(settings.pool)
+        // A lock takes one while the work that it is for needs another.
+        .max_size(settings.pool.max(2))
         .timeouts(timeouts)
         .runtime(Runtime::Tokio1)
         .build()

@@ -13,6 +13,7 @@ use crate::data_place::ServerPlace;
 #[derive(Debug)]
 pub(crate) struct DataState {
     opened_on: OnceLock<ServerPlace>,
+    /// What lasts until something else is seen: a full disk is seen by writes alone.
     fault: watch::Sender<Option<WriteFault>>,
 }
 
@@ -53,11 +54,42 @@ impl DataState {
     }
 
     pub(crate) fn is_read_only(&self, is_read_only: bool) {
-        let fault = is_read_only.then_some(WriteFault::DatabaseReadOnly);
+        match is_read_only {
+            true => self.begin(WriteFault::DatabaseReadOnly),
+            false => self.end(&WriteFault::DatabaseReadOnly),
+        }
+    }
+
+    /// A write failed because there is no room for it. Lasts until one succeeds.
+    pub(crate) fn disk_is_full(&self) {
+        self.begin(WriteFault::DiskFull);
+    }
+
+    pub(crate) fn disk_has_room(&self) {
+        self.end(&WriteFault::DiskFull);
+    }
+
+    pub(crate) fn is_disk_full(&self) -> bool {
+        *self.fault.borrow() == Some(WriteFault::DiskFull)
+    }
+
+    fn begin(&self, fault: WriteFault) {
         self.fault.send_if_modified(|it| {
-            let is_news = *it != fault && !is_replaced(it.as_ref());
+            let is_news = it.as_ref() != Some(&fault) && !is_replaced(it.as_ref());
             if is_news {
-                *it = fault;
+                tracing::error!("not ready: {}", fault.state());
+                *it = Some(fault);
+            }
+            is_news
+        });
+    }
+
+    fn end(&self, fault: &WriteFault) {
+        self.fault.send_if_modified(|it| {
+            let is_news = it.as_ref() == Some(fault);
+            if is_news {
+                tracing::info!("the database takes writes again");
+                *it = None;
             }
             is_news
         });

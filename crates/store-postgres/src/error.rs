@@ -26,6 +26,16 @@ pub enum DatabaseError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    #[error(
+        "the certificate of the database at {place} cannot be verified: name the certificate of its \
+         authority with `sslrootcert=FILE` in the address or, in a network that you trust, do without TLS \
+         with `sslmode=disable`"
+    )]
+    Untrusted {
+        place: String,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     #[error("the database at {place} refuses the user or the password")]
     Refused {
         place: String,
@@ -56,6 +66,13 @@ pub enum DatabaseError {
          interrupted `migrate` command to go on with it"
     )]
     Moving { place: String },
+    #[error(
+        "connections to the database at {place} use the schema `{found}`, not `{wanted}`: take \
+         `search_path` out of the address, or name `{found}` with `?schema=`"
+    )]
+    OtherSchema { place: String, wanted: String, found: String },
+    #[error("the database at {place} has no data of Baton; look at its name and its schema")]
+    NoData { place: String },
     #[error("the database at {place} stores text as {found}; Baton needs UTF8")]
     Encoding { place: String, found: String },
     #[error(
@@ -79,13 +96,15 @@ impl DatabaseError {
     /// A stable code that callers may match on; unlike the message, it never changes.
     pub fn code(&self) -> &'static str {
         match self {
-            DatabaseError::Address { .. } | DatabaseError::Certificates { .. } => {
-                "bad_database_url"
-            }
+            DatabaseError::Address { .. }
+            | DatabaseError::Certificates { .. }
+            | DatabaseError::Untrusted { .. } => "bad_database_url",
             DatabaseError::Refused { .. } | DatabaseError::Rights { .. } => "database_refused",
             DatabaseError::TooOld { .. }
             | DatabaseError::Encoding { .. }
             | DatabaseError::NotOurs { .. }
+            | DatabaseError::OtherSchema { .. }
+            | DatabaseError::NoData { .. }
             | DatabaseError::Moving { .. }
             | DatabaseError::NoDatabase { .. } => "database_unsuitable",
             DatabaseError::FromTheFuture { .. } | DatabaseError::Changed { .. } => "database_newer",
@@ -116,9 +135,26 @@ impl DatabaseError {
             None if source.source().is_some_and(|it| it.to_string().contains("password")) => {
                 DatabaseError::Refused { place, source }
             }
+            None if is_certificate(source.as_ref()) => DatabaseError::Untrusted { place, source },
             Some(_) | None => DatabaseError::Unreachable { place, source },
         }
     }
+}
+
+/// Whether one of the causes is the certificate of the server.
+fn is_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        // The client's TLS errors are inside errors of input and output, whose source is that of theirs.
+        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let inner = inner.and_then(|it| it.downcast_ref::<rustls::Error>());
+        let inner = inner.or_else(|| error.downcast_ref::<rustls::Error>());
+        if matches!(inner, Some(rustls::Error::InvalidCertificate(_))) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Whether one of the causes is that the role may not do it.
@@ -182,4 +218,21 @@ pub(crate) fn is_deadlock(error: &Error) -> bool {
     error.code().is_some_and(|it| {
         *it == SqlState::T_R_DEADLOCK_DETECTED || *it == SqlState::T_R_SERIALIZATION_FAILURE
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_is_not_trusted_is_told_from_a_server_that_is_away() {
+        let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        for (error, expected) in [
+            (std::io::Error::other(unknown), true),
+            (std::io::Error::other(rustls::Error::HandshakeNotComplete), false),
+            (std::io::Error::from(std::io::ErrorKind::ConnectionRefused), false),
+        ] {
+            assert_eq!(is_certificate(&error), expected, "{error}");
+        }
+    }
 }

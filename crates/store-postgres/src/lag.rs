@@ -26,9 +26,8 @@ pub(crate) async fn now(connections: &Connections) -> StoreResult<Option<LogLag>
     if held_for < WORTH_SAYING {
         return Ok(None);
     }
-    // That of a prepared transaction is nowhere.
-    let pid = tail::oldest_writer(connections).await?;
+    let holder = tail::oldest_writer(connections).await?;
     // All may have become readable meanwhile.
     let end = events::end(connections).await?;
-    Ok((end.settled < end.newest).then_some(LogLag { held_for, pid }))
+    Ok((end.settled < end.newest).then_some(LogLag { held_for, holder }))
 }

@@ -32,6 +32,7 @@ mod outlines;
 mod plans;
 mod pushed_files;
 mod query;
+mod room;
 mod run_lists;
 mod runs;
 mod settings;
@@ -63,6 +64,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use crate::connect::EmptyDatabase;
 use crate::query::Connections;
 use crate::tail::{LogTail, LogWatch};
 
@@ -71,7 +73,7 @@ pub use moved_tables::MoveTarget;
 pub use nodes::NodeRow;
 pub use pushed_files::PushedFile;
 pub use settings::{PostgresSettings, without_password};
-pub use tail::LogLag;
+pub use tail::{LogHolder, LogLag};
 
 /// Runs in a database. Dropping it leaves its tasks running until the connections are closed:
 /// [`Store::close`] ends both.
@@ -85,7 +87,19 @@ pub struct PostgresStore {
 impl PostgresStore {
     /// Connects, checks what is there, and migrates its schema.
     pub async fn open(settings: &PostgresSettings) -> Result<Self, DatabaseError> {
-        let store = Self::open_whatever(settings, LogWatch::Kept).await?;
+        Self::open_either(settings, EmptyDatabase::Taken).await
+    }
+
+    /// As [`PostgresStore::open`], where data is expected: nothing is made in an empty database.
+    pub async fn open_existing(settings: &PostgresSettings) -> Result<Self, DatabaseError> {
+        Self::open_either(settings, EmptyDatabase::Refused).await
+    }
+
+    async fn open_either(
+        settings: &PostgresSettings,
+        empty: EmptyDatabase,
+    ) -> Result<Self, DatabaseError> {
+        let store = Self::open_whatever(settings, LogWatch::Kept, empty).await?;
         let failed = |source| DatabaseError::preparing(&settings.place(), Box::new(source));
         if moved_tables::moving(&store.connections).await.map_err(failed)?.is_some() {
             store.close().await;
@@ -97,8 +111,9 @@ impl PostgresStore {
     async fn open_whatever(
         settings: &PostgresSettings,
         watch: LogWatch,
+        empty: EmptyDatabase,
     ) -> Result<Self, DatabaseError> {
-        let connections = connect::open(settings).await?;
+        let connections = connect::open(settings, empty).await?;
         let tail = LogTail::start(connections.clone(), settings.clone(), watch);
         let tail =
             tail.await.map_err(|it| DatabaseError::preparing(&settings.place(), Box::new(it)))?;
@@ -185,6 +200,7 @@ impl Store for PostgresStore {
             self.connections.state().is_read_only(true);
         }
         let appended = appended?;
+        self.connections.state().disk_has_room();
         self.tail.appended(appended.position);
         Ok(appended)
     }

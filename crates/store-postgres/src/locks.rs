@@ -6,10 +6,10 @@ use baton_store::{StoreLock, StoreResult};
 use tokio::sync::oneshot;
 use tokio_postgres::types::Type;
 
-use crate::error::to_store;
 use crate::query::{Connections, SqlQuery, rows_in};
 
 pub(crate) async fn lock(connections: &Connections, name: &str) -> StoreResult<StoreLock> {
+    let connections = connections.clone();
     let mut connection = connections.connection().await?;
     let name = name.to_owned();
     let (locked, is_locked) = oneshot::channel();
@@ -17,7 +17,7 @@ pub(crate) async fn lock(connections: &Connections, name: &str) -> StoreResult<S
     // A transaction borrows its connection, so a task holds both until the lock is dropped.
     tokio::spawn(async move {
         let result = async {
-            let transaction = connection.build_transaction().start().await.map_err(to_store)?;
+            let transaction = connections.begin(&mut connection).await?;
             let sql = "select pg_advisory_xact_lock(hashtext(current_schema()), hashtext($1))";
             rows_in(&transaction, &SqlQuery::new(sql).with(name, Type::TEXT)).await?;
             Ok(transaction)

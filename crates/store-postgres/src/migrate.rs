@@ -55,6 +55,11 @@ const fn migration(number: u32, name: &'static str, sql: &'static str) -> Postgr
     PostgresMigration { number, name, sql }
 }
 
+/// Number and name of each.
+pub(crate) fn known_migrations() -> impl Iterator<Item = (i32, &'static str)> {
+    MIGRATIONS.iter().map(|it| (it.number.cast_signed(), it.name))
+}
+
 /// Any constant will do that other programs do not use: the letters of "baton".
 const LOCK: i64 = 0x0062_6174_6f6e;
 
@@ -105,7 +110,7 @@ pub(crate) async fn migrate(
     Ok(())
 }
 
-async fn is_listed(transaction: &Transaction<'_>) -> StoreResult<bool> {
+pub(crate) async fn is_listed(transaction: &Transaction<'_>) -> StoreResult<bool> {
     let query = SqlQuery::new("select to_regclass('schema_migrations') is not null as is_listed");
     let rows = rows_in(transaction, &query).await?;
     rows.first().map_or(Ok(false), |row| Columns::of(row, "schema", "is_listed").get("is_listed"))

@@ -12,6 +12,7 @@ use tokio_postgres::{Row, Transaction};
 use uuid::Uuid;
 
 use crate::columns::Columns;
+use crate::connect::EmptyDatabase;
 use crate::error::{DatabaseError, damaged};
 use crate::query::{Connections, SqlQuery, rows_in};
 use crate::settings::PostgresSettings;
@@ -32,7 +33,7 @@ pub enum MoveTarget {
 impl PostgresStore {
     /// As [`PostgresStore::open`], also while a move into the database has not ended.
     pub async fn open_to_move(settings: &PostgresSettings) -> Result<Self, DatabaseError> {
-        Self::open_whatever(settings, LogWatch::Withheld).await
+        Self::open_whatever(settings, LogWatch::Withheld, EmptyDatabase::Taken).await
     }
 
     pub async fn move_target(&self) -> StoreResult<MoveTarget> {

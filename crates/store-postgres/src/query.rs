@@ -1,15 +1,17 @@
 //! Statements with typed parameters, which run prepared or, behind a pooler that gives each
-//! transaction another connection, unprepared.
+//! transaction another connection, unprepared and in a transaction that makes its own settings.
 
 use std::sync::Arc;
 
-use baton_store::{StoreError, StoreResult};
-use deadpool_postgres::{Object, Pool, PoolError};
+use baton_store::{StoreError, StoreResult, WriteFault};
+use deadpool_postgres::{Object, Pool, PoolError, Transaction as PooledTransaction};
+use futures_util::future::join3;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row, Transaction};
 
 use crate::data_state::DataState;
 use crate::error::to_store;
+use crate::settings::PostgresSettings;
 
 /// A statement under construction.
 pub(crate) struct SqlQuery<'a> {
@@ -60,12 +62,15 @@ pub(crate) enum Preparing {
 pub(crate) struct Connections {
     pool: Pool,
     preparing: Preparing,
+    /// What a transaction begins with where no setting of the session holds.
+    local_settings: Arc<str>,
     state: Arc<DataState>,
 }
 
 impl Connections {
-    pub(crate) fn new(pool: Pool, preparing: Preparing, state: Arc<DataState>) -> Self {
-        Self { pool, preparing, state }
+    pub(crate) fn new(pool: Pool, settings: &PostgresSettings, state: Arc<DataState>) -> Self {
+        let local_settings = settings.local_settings().into();
+        Self { pool, preparing: settings.preparing, local_settings, state }
     }
 
     pub(crate) fn state(&self) -> &DataState {
@@ -94,7 +99,16 @@ impl Connections {
     /// The rows of a statement that is a transaction of its own.
     pub(crate) async fn rows(&self, query: &SqlQuery<'_>) -> StoreResult<Vec<Row>> {
         let connection = self.connection().await?;
-        self.run(&connection, query).await.map_err(to_store)
+        self.run(&connection, query).await.map_err(|it| self.failed(it))
+    }
+
+    /// What an error means; a full disk is remembered.
+    pub(crate) fn failed(&self, error: Error) -> StoreError {
+        let error = to_store(error);
+        if matches!(error, StoreError::Unwritable(WriteFault::DiskFull)) {
+            self.state.disk_is_full();
+        }
+        error
     }
 
     /// As [`Connections::rows`], with the database's own error.
@@ -116,7 +130,7 @@ impl Connections {
                 drop(connection);
                 self.rows(query).await
             }
-            result => result.map_err(to_store),
+            result => result.map_err(|it| self.failed(it)),
         }
     }
 
@@ -136,9 +150,13 @@ impl Connections {
                     Err(error) => Err(error),
                 }
             }
-            Preparing::Never => connection.execute_typed(&query.sql, &query.typed()).await,
+            Preparing::Never => {
+                let params = query.typed();
+                let work = connection.execute_typed(&query.sql, &params);
+                self.in_one_transaction(&connection, work).await
+            }
         };
-        result.map_err(to_store)
+        result.map_err(|it| self.failed(it))
     }
 
     /// Several statements in one transaction, which is rolled back unless `work` succeeds.
@@ -147,11 +165,9 @@ impl Connections {
         work: impl for<'t> AsyncFnOnce(&'t Transaction<'t>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut connection = self.connection().await?;
-        let transaction = connection.build_transaction().start().await.map_err(to_store)?;
-        // `deadpool_postgres` wraps the transaction for its cache of statements, which is not used
-        // here: these are rare.
+        let transaction = self.begin(&mut connection).await?;
         let result = work(&transaction).await?;
-        transaction.commit().await.map_err(to_store)?;
+        transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(result)
     }
 
@@ -161,8 +177,39 @@ impl Connections {
                 let statement = connection.prepare_typed_cached(&query.sql, &query.types()).await?;
                 connection.query(&statement, &query.values()).await
             }
-            Preparing::Never => connection.query_typed(&query.sql, &query.typed()).await,
+            Preparing::Never => {
+                let params = query.typed();
+                let work = connection.query_typed(&query.sql, &params);
+                self.in_one_transaction(connection, work).await
+            }
         }
+    }
+
+    /// A transaction with the settings of this process.
+    pub(crate) async fn begin<'c>(
+        &self,
+        connection: &'c mut Object,
+    ) -> StoreResult<PooledTransaction<'c>> {
+        let begun = begin(connection, self.preparing, &self.local_settings).await;
+        begun.map_err(|it| self.failed(it))
+    }
+
+    /// One statement in a transaction that makes its own settings. All of it is sent at once, so it
+    /// takes one round trip, and whoever gives up waiting leaves no transaction open.
+    async fn in_one_transaction<T>(
+        &self,
+        connection: &Object,
+        statement: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let begin = format!("begin; {}", self.local_settings);
+        // Polled in this order, and each is sent when it is polled for the first time.
+        let (begun, result, ended) =
+            join3(connection.batch_execute(&begin), statement, connection.batch_execute("commit"))
+                .await;
+        begun?;
+        let result = result?;
+        ended?;
+        Ok(result)
     }
 
     pub(crate) fn close(&self) {
@@ -172,6 +219,21 @@ impl Connections {
     pub(crate) fn is_closed(&self) -> bool {
         self.pool.is_closed()
     }
+}
+
+/// Begins a transaction; with its own settings where those of the session do not hold.
+pub(crate) async fn begin<'c>(
+    connection: &'c mut Object,
+    preparing: Preparing,
+    local_settings: &str,
+) -> Result<PooledTransaction<'c>, Error> {
+    // `deadpool_postgres` wraps it for its cache of statements, which is not used here: these are rare.
+    let transaction = connection.build_transaction().start().await?;
+    match preparing {
+        Preparing::Kept => {}
+        Preparing::Never => transaction.batch_execute(local_settings).await?,
+    }
+    Ok(transaction)
 }
 
 /// The rows of a statement inside a transaction.

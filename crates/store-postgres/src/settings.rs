@@ -6,10 +6,11 @@
 //! | `schema=NAME` | the schema that has Baton's tables; `public` otherwise |
 //! | `pool=N` | connections of this process, 16 otherwise |
 //! | `pooler=transaction` | there is a pooler in between that gives each transaction another connection |
-//! | `sslrootcert=FILE` | trust this certificate authority instead of the system's |
+//! | `sslrootcert=FILE` | TLS only; trust this certificate authority instead of the system's |
 //! | `statement_timeout=SECONDS` | how long a statement may take, 30 otherwise |
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr as _;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ use crate::query::Preparing;
 const DEFAULT_POOL: usize = 16;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT_MS: u32 = 10_000;
+const IDLE_TIMEOUT_MS: u32 = 60_000;
 
 /// How to reach a database. Its `Debug` and [`PostgresSettings::place`] leave the password out.
 #[derive(Clone)]
@@ -99,14 +102,18 @@ impl PostgresSettings {
 
     fn finish(&mut self) {
         self.config.connect_timeout(CONNECT_TIMEOUT).application_name("baton");
+        if self.root_certificate.is_some() && self.config.get_ssl_mode() == SslMode::Prefer {
+            // Whoever names a certificate wants it checked: not plain text where the server has no TLS.
+            self.config.ssl_mode(SslMode::Require);
+        }
         if self.preparing == Preparing::Never {
-            // A pooler refuses options of the session.
+            // A pooler refuses options of the session: each transaction makes them (`local_settings`).
             return;
         }
         // A plan is made once for each statement: their texts name the columns that are compared.
         let mut options = format!(
-            "-c statement_timeout={} -c idle_in_transaction_session_timeout=60000 \
-             -c plan_cache_mode=force_generic_plan -c lock_timeout=10000",
+            "-c statement_timeout={} -c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS} \
+             -c plan_cache_mode=force_generic_plan -c lock_timeout={LOCK_TIMEOUT_MS}",
             self.statement_timeout.as_millis()
         );
         if let Some(schema) = &self.schema {
@@ -116,6 +123,25 @@ impl PostgresSettings {
             options = format!("{options} {given}");
         }
         self.config.options(&options);
+    }
+
+    /// The settings of a transaction on a connection that other programs use too. Without a schema of
+    /// its own it has that of the role, whatever others have set.
+    pub(crate) fn local_settings(&self) -> String {
+        let schema = self.schema.as_deref().unwrap_or("default");
+        format!(
+            "set local search_path = {schema}; set local statement_timeout = {}; \
+             set local lock_timeout = {LOCK_TIMEOUT_MS}; \
+             set local idle_in_transaction_session_timeout = {IDLE_TIMEOUT_MS}",
+            self.statement_timeout.as_millis()
+        )
+    }
+
+    /// With the file of `sslrootcert` below `folder`, unless its path is absolute.
+    pub fn with_files_in(mut self, folder: &Path) -> Self {
+        let path = self.root_certificate.take();
+        self.root_certificate = path.map(|it| folder.join(it).display().to_string());
+        self
     }
 
     /// Host, port and database, for messages.
@@ -201,6 +227,25 @@ mod tests {
         assert_eq!(settings.schema.as_deref(), Some("team_a"));
         assert_eq!((settings.pool, settings.preparing), (3, Preparing::Never));
         assert!(!settings.wants_tls());
+    }
+
+    #[test]
+    fn a_named_certificate_is_always_checked_and_is_a_file_of_the_project() {
+        for (options, mode) in [
+            ("", SslMode::Prefer),
+            ("?sslrootcert=ca.pem", SslMode::Require),
+            ("?sslmode=prefer&sslrootcert=ca.pem", SslMode::Require),
+            ("?sslmode=disable&sslrootcert=ca.pem", SslMode::Disable),
+            ("?sslmode=verify-full&sslrootcert=ca.pem", SslMode::Require),
+        ] {
+            let settings = PostgresSettings::parse(&format!("postgres://db/x{options}")).unwrap();
+            assert_eq!(settings.config.get_ssl_mode(), mode, "{options}");
+        }
+        for (path, expected) in [("ca.pem", "/shop/ca.pem"), ("/etc/ca.pem", "/etc/ca.pem")] {
+            let url = format!("postgres://db/x?sslrootcert={path}");
+            let settings = PostgresSettings::parse(&url).unwrap().with_files_in(Path::new("/shop"));
+            assert_eq!(settings.root_certificate.as_deref(), Some(expected));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::columns::{Columns, limit, nanoseconds, parse_list};
-use crate::error::{to_store, violated_index};
+use crate::error::violated_index;
 use crate::query::{Connections, SqlQuery};
 use crate::{idempotency, story_log};
 
@@ -145,7 +145,7 @@ async fn write(
             {
                 idempotency::refuse_repeated(connections, answered).await?;
             }
-            Err(to_store(error).into())
+            Err(connections.failed(error).into())
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::columns::Columns;
 use crate::events::{self, LogEnd, LogOrigin};
 use crate::query::{Connections, Preparing, SqlQuery};
 use crate::settings::PostgresSettings;
-use crate::{clock, connect, identity};
+use crate::{clock, connect, identity, room};
 
 /// How soon after an append the other nodes are notified.
 const NOTIFY_EVERY: Duration = Duration::from_millis(20);
@@ -39,16 +39,25 @@ const RECONNECT: Duration = Duration::from_secs(1);
 const REPORT_AFTER: Duration = Duration::from_secs(1);
 /// How long a reader of the log waits for what its own process has appended.
 const OWN_APPENDS: Duration = Duration::from_secs(2);
-/// How often the clocks are compared.
-const CLOCK_EVERY: Duration = Duration::from_secs(5);
+/// How often the clocks are compared, and what else changes beside the log is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// The log is not complete up to its newest event: a transaction is still open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLag {
     /// For how long the end has not moved.
     pub held_for: Duration,
-    /// The server process whose transaction is open, where it can be seen.
-    pub pid: Option<i32>,
+    /// Whose transaction is open, where it can be seen.
+    pub holder: Option<LogHolder>,
+}
+
+/// What has a transaction open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogHolder {
+    /// A process of the server.
+    Process(i32),
+    /// Nobody: it was prepared under this name, in this database, and lasts until somebody ends it.
+    Prepared { name: String, database: String },
 }
 
 /// Whether the log is expected to grow only.
@@ -96,7 +105,7 @@ impl LogTail {
             watch,
         });
         tokio::spawn(follow(Arc::clone(&tail), connections.clone()));
-        tokio::spawn(compare_clocks(Arc::clone(&tail), connections.clone()));
+        tokio::spawn(look_at_server(Arc::clone(&tail), connections.clone()));
         if connections.preparing() == Preparing::Kept {
             let channel = channel(&connections).await?;
             tokio::spawn(announce(Arc::clone(&tail), connections.clone(), channel.clone()));
@@ -110,7 +119,7 @@ impl LogTail {
     }
 
     pub(crate) fn lag(&self) -> Option<LogLag> {
-        *self.lag.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lag.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn clock_offset(&self) -> Arc<AtomicI64> {
@@ -222,25 +231,39 @@ async fn held(
     }
     let since = since.unwrap_or_else(Instant::now);
     if since.elapsed() >= REPORT_AFTER {
-        let pid = oldest_writer(connections).await.ok().flatten();
-        tail.report(Some(LogLag { held_for: since.elapsed(), pid }));
+        let holder = oldest_writer(connections).await.ok().flatten();
+        tail.report(Some(LogLag { held_for: since.elapsed(), holder }));
     }
     Some(since)
 }
 
-/// The server process with the oldest open transaction that writes, in any database of the server.
-pub(crate) async fn oldest_writer(connections: &Connections) -> StoreResult<Option<i32>> {
-    let sql = "select pid from pg_stat_activity where backend_xid is not null
-               order by backend_xid::text::bigint limit 1";
-    let row = connections.read_one(&SqlQuery::new(sql)).await?;
-    row.map(|row| Columns::of(&row, "pg_stat_activity", "pid").get("pid")).transpose()
+/// Who has the oldest open transaction that writes, in any database of the server.
+pub(crate) async fn oldest_writer(connections: &Connections) -> StoreResult<Option<LogHolder>> {
+    let sql = "select pid, null::text as name, '' as database, age(backend_xid) as age
+               from pg_stat_activity where backend_xid is not null
+               union all
+               select null, gid, database::text, age(transaction) from pg_prepared_xacts
+               order by age desc limit 1";
+    let Some(row) = connections.read_one(&SqlQuery::new(sql)).await? else { return Ok(None) };
+    let row = Columns::of(&row, "pg_stat_activity", "pid");
+    Ok(match row.get::<Option<String>>("name")? {
+        Some(name) => {
+            // Any program may have chosen it, and it is shown as a line.
+            let name = name.replace(char::is_control, " ");
+            Some(LogHolder::Prepared { name, database: row.get("database")? })
+        }
+        None => Some(LogHolder::Process(row.get("pid")?)),
+    })
 }
 
-async fn compare_clocks(tail: Arc<LogTail>, connections: Connections) {
+async fn look_at_server(tail: Arc<LogTail>, connections: Connections) {
     while !connections.is_closed() {
-        tokio::time::sleep(CLOCK_EVERY).await;
+        tokio::time::sleep(LOOK_EVERY).await;
         if let Ok(offset) = clock::offset(&connections).await {
             tail.clock_offset.store(offset, Ordering::Relaxed);
+        }
+        if connections.state().is_disk_full() {
+            room::look(&connections).await;
         }
         // A pooler keeps its connections to this process when the server behind it is another one.
         if connections.preparing() == Preparing::Never

@@ -208,6 +208,7 @@ impl Archive {
     /// Writes the next batch of events, each file at most once.
     async fn pass(&self, most_runs: usize) -> Result<Archived, ArchiveError> {
         let _at_work = self.at_work.lock().await;
+        let _held = self.hold().await?;
         let from = self.written_to().await?;
         let Some(news) = self.news(from, most_runs).await? else { return Ok(Archived::default()) };
         let mut archived = Archived { is_behind: news.is_cut, ..Archived::default() };

@@ -21,6 +21,8 @@ pub enum DatabaseUrlError {
     Blank,
 }
 
+/// Options that only Baton knows.
+const OURS: [&str; 4] = ["schema", "pool", "pooler", "statement_timeout"];
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 const MOST_CHARS: usize = 2000;
 const MASK: &str = "***";
@@ -52,6 +54,25 @@ impl DatabaseUrl {
     /// The address as it can be typed in a command: the program asks for the password.
     pub fn without_password(&self) -> String {
         self.masked("").replace(":@", "@")
+    }
+
+    /// The address as PostgreSQL's own programs take it: without a password, and without the options that
+    /// are Baton's.
+    pub fn for_other_programs(&self) -> String {
+        let url = self.without_password();
+        let Some((address, options)) = url.split_once('?') else { return url };
+        let is_ours = |it: &&str| OURS.contains(&it.split_once('=').map_or(*it, |(name, _)| name));
+        let others: Vec<&str> = options.split('&').filter(|it| !is_ours(it)).collect();
+        match others.is_empty() {
+            true => address.to_owned(),
+            false => format!("{address}?{}", others.join("&")),
+        }
+    }
+
+    /// The schema that it names.
+    pub fn schema(&self) -> Option<&str> {
+        let (_, options) = self.text.split_once('?')?;
+        options.split('&').find_map(|it| it.strip_prefix("schema="))
     }
 
     /// A message of another program, in which the password may stand.
@@ -181,6 +202,22 @@ mod tests {
     fn a_command_has_no_password() {
         let url = DatabaseUrl::parse("postgres://ada:geheim@h/db?schema=s").unwrap();
         assert_eq!(url.without_password(), "postgres://ada@h/db?schema=s");
+    }
+
+    #[test]
+    fn other_programs_get_no_option_of_ours() {
+        for (text, expected, schema) in [
+            (
+                "postgres://ada:geheim@h/db?schema=s&pool=4&sslmode=require&statement_timeout=9",
+                "postgres://ada@h/db?sslmode=require",
+                Some("s"),
+            ),
+            ("postgres://h/db?pooler=transaction", "postgres://h/db", None),
+            ("postgres://h/db", "postgres://h/db", None),
+        ] {
+            let url = DatabaseUrl::parse(text).unwrap();
+            assert_eq!((url.for_other_programs().as_str(), url.schema()), (expected, schema));
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::url::{Url, UrlSource};
 use crate::failure::Failure;
 use crate::nodes::live_nodes;
 use crate::project::{Project, ProjectDatabase};
-use crate::session::open_database;
+use crate::session::{open_database, refuse_folder};
 
 /// How long one command waits for another to release the data.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -82,10 +82,14 @@ fn server_in(note: &str, data: &Dir) -> Option<RemoteServer> {
 pub(crate) async fn server_of(project: &Project) -> Result<Option<RemoteServer>, Failure> {
     match &project.database {
         Some(database) => node_of(database).await,
-        None => match holder(&project.data_dir()?).await? {
-            DataHolder::Us(_) => Ok(None),
-            DataHolder::Server(server) => Ok(Some(server)),
-        },
+        None => {
+            let data = project.data_dir()?;
+            refuse_folder(project, &data)?;
+            match holder(&data).await? {
+                DataHolder::Us(_) => Ok(None),
+                DataHolder::Server(server) => Ok(Some(server)),
+            }
+        }
     }
 }
 

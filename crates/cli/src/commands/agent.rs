@@ -19,6 +19,7 @@ use crate::args::{self, AgentCommand, Cli};
 use crate::failure::Failure;
 use crate::named_file;
 use crate::project::{BUILT_IN, FOLDER, LoadedFiles, Project, parsed, tell_left_out};
+use crate::session::as_nodes_use_it;
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
@@ -30,8 +31,8 @@ pub(crate) async fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
         | AgentCommand::Detect => Project::find_or_bare(cli.project.as_deref())?,
     };
     match verb {
-        AgentCommand::List => list(cli, &project),
-        AgentCommand::Show { id } => show_one(cli, &project, id),
+        AgentCommand::List => list(cli, &as_nodes_use_it(cli, project).await?),
+        AgentCommand::Show { id } => show_one(cli, &as_nodes_use_it(cli, project).await?, id),
         AgentCommand::Check { id } => check(cli, &project, id.as_deref()),
         AgentCommand::New { id, description } => new(&project, id, description),
         AgentCommand::Detect => detect::run(cli).await,

@@ -42,7 +42,8 @@ const SHOWN_HANDOFF: usize = 5;
 
 /// Only a database that was typed is used: the demo is nothing for the one of the user's work.
 pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
-    let database = cli.database_url.as_ref().map(ProjectDatabase::typed).transpose()?;
+    let database = cli.database_url.as_ref();
+    let database = database.map(|it| ProjectDatabase::typed(it, Path::new(""))).transpose()?;
     let stop = stop_signal();
     tokio::pin!(stop);
     let mut crew = Crew::new(project::make().await?, database.clone(), demo.listen);

@@ -20,7 +20,7 @@ use crate::data::{Data, SETTLE_MARK};
 use crate::failure::Failure;
 use crate::project::{FileRole, PROJECT_FILE, Project, WorkflowUse};
 use crate::runners::untrusted;
-use crate::session::{Session, StoreBackend, cannot_tell, principal};
+use crate::session::{Session, StoreBackend, cannot_tell, principal, pushed_files};
 use crate::show::{self, OutputFormat};
 
 /// One check.
@@ -46,6 +46,9 @@ enum Health {
 pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let project = Project::of(cli)?;
     let mut findings = Vec::new();
+    // Where the database cannot be asked, that is reported with the data.
+    let pushed = pushed_files(&project).await.unwrap_or_default();
+    let project = project.using_pushed(pushed);
     look_at_files(&project, &mut findings);
     if let Some(why) = untrusted(&project) {
         let (what, advice) = ("what agents and checks would start".to_owned(), why.to_owned());
@@ -67,6 +70,11 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
 fn look_at_files(project: &Project, findings: &mut Vec<HealthCheck>) {
     let files = project.load();
     let catalog = files.catalog(&project.file);
+    if project.n_pushed() > 0 {
+        let n = show::counted(project.n_pushed() as u64, "pushed file");
+        let what = format!("{n}, used by every node in place of the files here");
+        findings.push(HealthCheck { what, state: Health::Well });
+    }
     for (_, file) in &files.agents {
         let what = format!("the agent {}", file.agent.id);
         findings.push(HealthCheck { what, state: Health::WellFile });

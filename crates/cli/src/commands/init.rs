@@ -10,13 +10,13 @@ use baton_wire::project_file::MOST_BYTES;
 use super::agent::detect::settings;
 use crate::api::lock;
 use crate::archive;
-use crate::args::{Cli, DATABASE_VARIABLE, url_in_environment};
+use crate::args::{Cli, DATABASE_VARIABLE};
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
 use crate::no_file::{FileTool, refuse_database};
 use crate::project::{DatabaseSource, FOLDER, PROJECT_FILE, Project, ProjectDatabase};
 use crate::runners::environment;
-use crate::session::{DatabaseStore, open_database};
+use crate::session::{DatabaseStore, open_database, refuse_folder};
 use crate::show;
 
 const TEMPLATE: &str = "\
@@ -46,17 +46,28 @@ sessions = \".project/07-audit/sessions\"
 # timeout = \"10m\"
 ";
 
-pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
+/// What is done with a folder that is a project already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProjectThere {
+    Refused,
+    /// For what starts again and again: looked at, and left as it is.
+    Kept,
+}
+
+pub(crate) async fn run(cli: &Cli, there: ProjectThere) -> Result<(), Failure> {
     let here = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     let root = cli.project.clone().unwrap_or(here);
     let dir = Dir::open_or_make(&root, FileMode::Shared)?;
     if is_whole(&dir)? {
+        if there == ProjectThere::Kept {
+            return keep(cli, &root).await;
+        }
         let message = format!("`{}` is a Baton project already", root.display());
         return Err(Failure::Conflict(message));
     }
     let is_new = !has_text(&dir, &Path::new(FOLDER).join(PROJECT_FILE))?;
     // Before anything is written: the address may be wrong.
-    let database = named_database(cli)?;
+    let database = named_database(cli, &root)?;
     if let Some(database) = &database {
         open_database(database).await?.close().await;
     }
@@ -85,13 +96,23 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The database that the new project is to use: there is no file yet that could name one.
-fn named_database(cli: &Cli) -> Result<Option<ProjectDatabase>, Failure> {
-    if let Some(typed) = &cli.database_url {
-        return ProjectDatabase::typed(typed).map(Some);
+/// The database may be a new one, or that of another project.
+async fn keep(cli: &Cli, root: &Path) -> Result<(), Failure> {
+    let project = Project::of(cli)?;
+    match &project.database {
+        Some(database) => DatabaseStore::open(&project, database).await?.store.close().await,
+        None => refuse_folder(&project, &project.data_dir()?)?,
     }
-    let url = url_in_environment()?;
-    Ok(url.map(|url| ProjectDatabase { url, from: DatabaseSource::Environment }))
+    show::answer(&format!("`{}` is a Baton project already; nothing was changed", root.display()));
+    Ok(())
+}
+
+/// The database that the new project is to use: there is no file yet that could name one.
+fn named_database(cli: &Cli, root: &Path) -> Result<Option<ProjectDatabase>, Failure> {
+    match &cli.database_url {
+        Some(typed) => ProjectDatabase::typed(typed, root).map(Some),
+        None => ProjectDatabase::in_environment(root),
+    }
 }
 
 /// Remembers the database, and writes its address into the project file where it was typed. A password

@@ -181,7 +181,7 @@ impl MovePlace {
     fn parse(typed: &TypedDatabase) -> Result<Self, Failure> {
         match typed.folder() {
             Some(path) => Ok(Self::Folder(path.to_owned())),
-            None => ProjectDatabase::typed(typed).map(Self::Database),
+            None => ProjectDatabase::typed(typed, Path::new("")).map(Self::Database),
         }
     }
 

@@ -8,12 +8,13 @@ use baton_wire::database_url::DatabaseUrl;
 use crate::args::{Cli, DATABASE_VARIABLE, PushArgs};
 use crate::failure::Failure;
 use crate::project::{PROJECT_FILE, Project, WorkflowUse, to_push};
-use crate::session::DatabaseStore;
+use crate::session::{DatabaseStore, refuse_folder};
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli, args: &PushArgs) -> Result<(), Failure> {
     let project = Project::of(cli)?;
     let Some(database) = &project.database else {
+        refuse_folder(&project, &project.data_dir()?)?;
         return Err(Failure::Usage(
             "files are pushed to a database, and this project has its data in a folder: its server reads \
              the files there"

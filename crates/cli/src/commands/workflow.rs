@@ -22,6 +22,7 @@ use crate::args::{self, Cli};
 use crate::failure::Failure;
 use crate::named_file;
 use crate::project::{FOLDER, Project, SourceFile, parsed, tell_left_out};
+use crate::session::as_nodes_use_it;
 use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure> {
@@ -35,6 +36,18 @@ pub(crate) async fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), F
         | args::WorkflowCommand::Docs { .. }
         | args::WorkflowCommand::Simulate(_)
         | args::WorkflowCommand::Graph { .. } => Project::find_or_bare(cli.project.as_deref())?,
+    };
+    let project = match verb {
+        args::WorkflowCommand::List
+        | args::WorkflowCommand::Show { .. }
+        | args::WorkflowCommand::Docs { .. }
+        | args::WorkflowCommand::Simulate(_)
+        | args::WorkflowCommand::Graph { .. } => as_nodes_use_it(cli, project).await?,
+        // These are about the files of this folder.
+        args::WorkflowCommand::Eject { .. }
+        | args::WorkflowCommand::New(_)
+        | args::WorkflowCommand::Diff { .. }
+        | args::WorkflowCommand::Check { .. } => project,
     };
     match verb {
         args::WorkflowCommand::List => list(cli, &project),

@@ -1,8 +1,10 @@
 //! Which database a project uses: as typed, else as the environment says, else as `baton.toml` says.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use baton_core::shell::shell_word;
+use baton_store_postgres::PostgresSettings;
 use baton_wire::database_url::DatabaseUrl;
 
 use super::{PROJECT_FILE, Project};
@@ -14,6 +16,20 @@ use crate::failure::Failure;
 pub(crate) struct ProjectDatabase {
     pub(crate) url: DatabaseUrl,
     pub(crate) from: DatabaseSource,
+    /// The folder that a relative path in the address begins at: that of the project.
+    pub(crate) files: PathBuf,
+}
+
+/// The data of a project is in a database, and no command may begin other data in the folder.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this project has its data in a PostgreSQL database, as `{note}` says, and none is named: set \
+     {DATABASE_VARIABLE}, or name it with `--database-url`. To keep the data in this folder from now on, without \
+     what is in the database, type `rm {note}`"
+)]
+pub(crate) struct DatabaseNotNamed {
+    /// The file that says so.
+    pub(crate) note: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +40,20 @@ pub(crate) enum DatabaseSource {
 }
 
 impl ProjectDatabase {
-    pub(crate) fn typed(typed: &TypedDatabase) -> Result<Self, Failure> {
-        Ok(Self { url: typed.url()?, from: DatabaseSource::Flag })
+    pub(crate) fn typed(typed: &TypedDatabase, files: &Path) -> Result<Self, Failure> {
+        Ok(Self { url: typed.url()?, from: DatabaseSource::Flag, files: files.to_owned() })
+    }
+
+    /// The one of the environment, if any.
+    pub(crate) fn in_environment(files: &Path) -> Result<Option<Self>, Failure> {
+        let (url, from) = (url_in_environment()?, DatabaseSource::Environment);
+        Ok(url.map(|url| Self { url, from, files: files.to_owned() }))
+    }
+
+    pub(crate) fn settings(&self) -> Result<PostgresSettings, Failure> {
+        let parsed = PostgresSettings::parse(self.url.with_password());
+        let settings = parsed.map_err(|error| Failure::database(self, error))?;
+        Ok(settings.with_files_in(&self.files))
     }
 
     /// How it is named in a command of ours: by the environment, where it has a password.
@@ -41,18 +69,18 @@ impl Project {
     /// With the database that is meant, if any.
     pub(crate) fn with_database(mut self, typed: Option<&TypedDatabase>) -> Result<Self, Failure> {
         self.database = match typed {
-            Some(typed) => Some(ProjectDatabase::typed(typed)?),
+            Some(typed) => Some(ProjectDatabase::typed(typed, &self.root)?),
             None => self.database_untyped()?,
         };
         Ok(self)
     }
 
     fn database_untyped(&self) -> Result<Option<ProjectDatabase>, Failure> {
-        if let Some(url) = url_in_environment()? {
-            return Ok(Some(ProjectDatabase { url, from: DatabaseSource::Environment }));
+        if let Some(database) = ProjectDatabase::in_environment(&self.root)? {
+            return Ok(Some(database));
         }
-        let url = self.file.database_url.clone();
-        Ok(url.map(|url| ProjectDatabase { url, from: DatabaseSource::ProjectFile }))
+        let (url, from) = (self.file.database_url.clone(), DatabaseSource::ProjectFile);
+        Ok(url.map(|url| ProjectDatabase { url, from, files: self.root.clone() }))
     }
 }
 

@@ -98,14 +98,16 @@ fn catalog_of(files: &[PushedFile], own: &ProjectFile) -> Option<Catalog> {
     if files.is_empty() {
         return None;
     }
+    Some(LoadedFiles::of_pushed(files).catalog(&settings_in(files, own)))
+}
+
+/// The settings among pushed files. What is started here is said by the files of this machine, which its
+/// user trusts.
+pub(super) fn settings_in(files: &[PushedFile], own: &ProjectFile) -> ProjectFile {
     let settings = files.iter().find(|it| it.path == settings_path());
     let settings = settings.and_then(|it| project_file::parse(&it.text).ok());
-    let settings = settings.as_ref().unwrap_or(own);
-    let loaded = LoadedFiles::of_pushed(files);
-    // What is started here is said by the files of this machine, which its user trusts.
-    let settings =
-        ProjectFile { runner: own.runner.clone(), checks: own.checks.clone(), ..settings.clone() };
-    Some(loaded.catalog(&settings))
+    let settings = settings.unwrap_or_else(|| own.clone());
+    ProjectFile { runner: own.runner.clone(), checks: own.checks.clone(), ..settings }
 }
 
 const EVERY: Duration = Duration::from_secs(2);

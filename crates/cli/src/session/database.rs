@@ -8,14 +8,16 @@ use baton_core::shell::shell_word;
 use baton_engine::ShiftedClock;
 use baton_files::{Dir, FileMode};
 use baton_store::{RunFilter, Store as _, StoryFilter};
-use baton_store_postgres::{PostgresSettings, PostgresStore};
+use baton_store_postgres::{PostgresStore, PushedFile};
 use baton_store_sqlite::{DATABASE_FILE, DataLock, SqliteStore};
 use baton_wire::json;
 use uuid::Uuid;
 
 use crate::archive;
+use crate::args::Cli;
 use crate::failure::Failure;
-use crate::project::{DatabaseFiles, Project, ProjectDatabase};
+use crate::project::{DatabaseFiles, DatabaseNotNamed, Project, ProjectDatabase};
+use crate::show;
 
 /// An open database, and what only this backend has.
 pub(crate) struct DatabaseStore {
@@ -53,9 +55,74 @@ impl DatabaseStore {
 
 /// Opens the database, whichever project it is of.
 pub(crate) async fn open_database(database: &ProjectDatabase) -> Result<PostgresStore, Failure> {
-    let failed = |error| Failure::database(database, error);
-    let settings = PostgresSettings::parse(database.url.with_password()).map_err(failed)?;
-    PostgresStore::open(&settings).await.map_err(failed)
+    let opened = PostgresStore::open(&database.settings()?).await;
+    opened.map_err(|error| Failure::database(database, error))
+}
+
+/// The files that were pushed to the database of the project, if it has used that before.
+pub(crate) async fn pushed_files(project: &Project) -> Result<Vec<PushedFile>, Failure> {
+    let (Some(database), Some(data)) = (&project.database, project.present_data_dir()) else {
+        return Ok(Vec::new());
+    };
+    if data.entry(BOUND_FILE)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let opened = DatabaseStore::open(project, database).await?;
+    let files = opened.store.pushed_files().await;
+    opened.store.close().await;
+    Ok(files?)
+}
+
+/// The project as its nodes use it: with the files that were pushed, if any, where the database can be
+/// asked for them.
+pub(crate) async fn as_nodes_use_it(cli: &Cli, project: Project) -> Result<Project, Failure> {
+    let project = project.with_database(cli.database_url.as_ref())?;
+    Ok(match pushed_files(&project).await {
+        Ok(files) => project.using_pushed(files),
+        Err(failure) => {
+            let why = show::visible(&failure.to_string());
+            show::note(&format!(
+                "{} these are the files of this folder: {why}",
+                show::warn("careful:")
+            ));
+            project
+        }
+    })
+}
+
+/// As [`open_database`], where there has to be data: an empty database stays empty.
+pub(crate) async fn open_existing_database(
+    database: &ProjectDatabase,
+) -> Result<PostgresStore, Failure> {
+    let opened = PostgresStore::open_existing(&database.settings()?).await;
+    opened.map_err(|error| Failure::database(database, error))
+}
+
+/// Refuses data in a folder, where the folder says that this project has its data in a database: none is
+/// named, and what was written here would be a second project.
+pub(crate) fn refuse_folder(project: &Project, data: &Dir) -> Result<(), Failure> {
+    if data.entry(BOUND_FILE)?.is_some() {
+        return Err(forgotten(data));
+    }
+    // Another folder, which has no data yet, is no answer to that.
+    let is_empty = data.entry(DATABASE_FILE)?.is_none_or(|it| it.n_bytes == 0);
+    match project.own_folder_beside_named().filter(|_| is_empty) {
+        Some(own) if own.entry(BOUND_FILE)?.is_some() => Err(forgotten(&own)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn forgotten(data: &Dir) -> Failure {
+    let note = data.path().join(BOUND_FILE).display().to_string();
+    Failure::DatabaseNotNamed(DatabaseNotNamed { note: shell_word(&note) })
+}
+
+/// The data of the project is in this folder from now on.
+pub(crate) fn forget_database(data: &Dir) -> Result<(), Failure> {
+    match data.entry(BOUND_FILE)? {
+        Some(_) => Ok(data.remove(BOUND_FILE)?),
+        None => Ok(()),
+    }
 }
 
 /// Refuses the database of another project; remembers it when it is used for the first time.

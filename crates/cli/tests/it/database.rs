@@ -171,6 +171,78 @@ fn a_database_that_cannot_be_used_says_why_and_what_to_do() {
 }
 
 #[test]
+fn other_programs_are_given_addresses_that_they_take() {
+    let shop = Shop::started();
+    let said = shop.run(&["backup", "a.db"]);
+    let schema = format!("--schema={}", shop.schema.name());
+    assert!(said.stderr.contains(&schema), "{said:?}");
+    for command in ["backup", "restore"] {
+        let said = shop.run(&[command, "a.db"]);
+        let (line, _) = said.stderr.split_once("baton migrate").unwrap();
+        let (_, line) = line.split_once('`').unwrap();
+        assert!(!line.contains("pool=") && !line.contains("?schema="), "{said:?}");
+    }
+}
+
+#[test]
+fn a_project_whose_database_is_not_named_is_refused() {
+    let shop = Shop::started();
+    for args in [
+        &["story", "add", "s2"][..],
+        &["status"],
+        &["verify"],
+        &["serve", "--listen", "127.0.0.1:0"],
+        &["push"],
+        &["runner"],
+        &["backup", "a.db"],
+        &["init", "--new-data"],
+        &["init", "--if-new"],
+        &["--data", "elsewhere", "serve", "--listen", "127.0.0.1:0"],
+    ] {
+        shop.project.fails(args, 5, "set BATON_DATABASE_URL");
+    }
+    let said = shop.project.run(&["doctor"]);
+    assert!(format!("{said:?}").contains("set BATON_DATABASE_URL"), "{said:?}");
+    assert!(!shop.project.path().join(".baton/data/baton.db").exists());
+    assert!(!shop.project.path().join("elsewhere/baton.db").exists());
+    // Moved back to the folder, it is there.
+    let mut command = shop.command(&["migrate", "--from", "env", "--to", ".baton/data"]);
+    let said = Said::from(command.output().unwrap());
+    assert_eq!(said.code, 0, "{said:?}");
+    shop.project.ok(&["status"]);
+}
+
+#[test]
+fn a_project_may_be_made_again_and_again_where_that_is_asked_for() {
+    let shop = Shop::started();
+    shop.fails(&["init"], 4, "is a Baton project already");
+    let said = shop.ok(&["init", "--if-new"]);
+    assert!(said.contains("nothing was changed"), "{said}");
+    assert!(shop.ok(&["status"]).contains("s1"));
+    let new = Project(tempfile::tempdir().unwrap());
+    new.ok(&["init", "--if-new"]);
+    new.ok(&["init", "--if-new"]);
+    new.fails(&["init"], 4, "is a Baton project already");
+    // The database of another project is no reason to succeed.
+    let mut command = shop.project.command(&["init", "--if-new"]);
+    let other = Shop::started();
+    let said = Said::from(command.env("BATON_DATABASE_URL", other.url()).output().unwrap());
+    assert_eq!(said.code, 5, "{said:?}");
+}
+
+#[test]
+fn an_empty_database_that_data_is_moved_from_stays_empty() {
+    let empty = TestSchema::fresh();
+    let project = Project::new();
+    let mut command = project.command(&["migrate", "--from", "env", "--to", "saved"]);
+    let said = Said::from(command.env("BATON_DATABASE_URL", empty.url()).output().unwrap());
+    assert_eq!(said.code, 5, "{said:?}");
+    assert!(said.stderr.contains("has no data of Baton"), "{said:?}");
+    let n_tables = "select count(*) from pg_tables where schemaname = current_schema()";
+    assert_eq!(empty.sql(n_tables), "0");
+}
+
+#[test]
 fn a_database_of_another_project_is_refused() {
     let [one, other] = [Shop::started(), Shop::started()];
     let said = {

@@ -47,3 +47,31 @@ async fn a_start_without_the_counter_or_the_identity_is_refused_as_damage() {
         assert_eq!(schema.sql("select count(*) from runs"), before, "nothing is left of it");
     }
 }
+
+#[tokio::test]
+async fn a_row_of_the_outbox_that_no_event_has_put_there_is_found() {
+    for sql in [
+        "update outbox set about = 'x' where id = 1",
+        "update outbox set run_number = 9 where id = 1",
+        "update outbox set added_at = added_at + 1 where id = 1",
+        "update outbox set id = id + 1000 where id = 1",
+        "insert into outbox (run_number, about, added_at)
+         select run_number, about, added_at from outbox where id = 1",
+    ] {
+        let schema = TestSchema::fresh();
+        let store = open(&schema).await;
+        put_all(&store, &tale(1, "s-1")).await;
+        put_all(&store, &tale(2, "s-2")).await;
+        schema.sql(
+            "insert into outbox (run_number, about, added_at)
+             select run_number, name, happened_at from events order by position",
+        );
+        assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
+        schema.sql(sql);
+        let problems = store.check().await.unwrap().problems;
+        assert!(
+            problems.iter().any(|it| it.contains("no event has put it there")),
+            "{sql}: {problems:?}"
+        );
+    }
+}

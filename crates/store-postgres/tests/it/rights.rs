@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use baton_store::{AppendError, Store, StoreError, WriteFault};
-use baton_store_postgres::{DatabaseError, PostgresSettings, PostgresStore};
+use baton_store_postgres::{DatabaseError, LogHolder, PostgresSettings, PostgresStore};
 use baton_store_tests::sample::*;
-use baton_test_postgres::{Cluster, Durability};
+use baton_test_postgres::{Cluster, ClusterStop, Durability, TestSchema};
 use tokio_postgres::NoTls;
 
-use crate::database::open_at;
+use crate::database::{open, open_at};
 
 /// Longer than anything takes that is going to happen at all.
 const LONG: Duration = Duration::from_secs(30);
@@ -33,13 +33,58 @@ async fn a_transaction_of_another_role_is_named_where_it_holds_back_events() {
         }
     };
     let lag = tokio::time::timeout(LONG, lagging).await.expect("it is noticed");
-    assert_eq!(lag.pid, Some(pid));
+    assert_eq!(lag.holder, Some(LogHolder::Process(pid)));
     // Another process, which has just begun, finds the same.
     let lag = open_at(&url).await.lag_now().await.unwrap();
-    assert_eq!(lag.and_then(|it| it.pid), Some(pid));
+    assert_eq!(lag.and_then(|it| it.holder), Some(LogHolder::Process(pid)));
     client.batch_execute("rollback").await.unwrap();
     let readable = async { while store.lag_now().await.unwrap().is_some() {} };
     tokio::time::timeout(LONG, readable).await.expect("it is over");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prepared_transaction_is_named_where_it_holds_back_events() {
+    let cluster = Cluster::start(Durability::Unsynced).unwrap();
+    cluster.set("max_prepared_transactions", "2").unwrap();
+    cluster.stop(ClusterStop::Fast).unwrap();
+    cluster.start_again().unwrap();
+    let store = open_at(&cluster.url()).await;
+    cluster.sql("begin; create table held (id integer); prepare transaction 'of payroll'").unwrap();
+    store.append(start(1, "s-1").into()).await.unwrap();
+    let lag = async {
+        loop {
+            if let Some(lag) = store.lag_now().await.unwrap() {
+                return lag;
+            }
+        }
+    };
+    let lag = tokio::time::timeout(LONG, lag).await.expect("it is noticed");
+    let (name, database) = ("of payroll".to_owned(), "postgres".to_owned());
+    assert_eq!(lag.holder, Some(LogHolder::Prepared { name, database }));
+    cluster.sql("rollback prepared 'of payroll'").unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_is_full_is_said_until_there_is_room() {
+    let schema = TestSchema::fresh();
+    let store = open(&schema).await;
+    schema.sql(
+        "create function fill() returns trigger language plpgsql as
+             'begin raise exception using errcode = ''53100''; end';
+         create trigger filled before insert on events for each row execute function fill()",
+    );
+    let refused = store.append(start(1, "s-1").into()).await.unwrap_err();
+    let is_said =
+        matches!(refused, AppendError::Store(StoreError::Unwritable(WriteFault::DiskFull)));
+    assert!(is_said, "{refused:?}");
+    assert_eq!(store.write_fault(), Some(WriteFault::DiskFull));
+    // Without a command: there is room for what it tries.
+    is_fault(&store, None).await;
+    assert!(store.append(start(1, "s-1").into()).await.is_err());
+    assert_eq!(store.write_fault(), Some(WriteFault::DiskFull));
+    schema.sql("drop trigger filled on events");
+    store.append(start(1, "s-1").into()).await.unwrap();
+    assert_eq!(store.write_fault(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]

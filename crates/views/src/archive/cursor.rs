@@ -1,7 +1,7 @@
 //! How far the files follow the log. The cursor is in the store; where several nodes use one store,
 //! each has files of its own, so each folder of files has a cursor of its own.
 
-use baton_store::Position;
+use baton_store::{Position, StoreLock};
 use uuid::Uuid;
 
 use super::{Archive, ArchiveError};
@@ -15,6 +15,11 @@ impl Archive {
     /// Everything up to here is in the files.
     pub(super) async fn written_to(&self) -> Result<Position, ArchiveError> {
         Ok(self.engine.cursor(self.cursor_name().await?).await?)
+    }
+
+    /// Until it is dropped, no other process writes these files: two may work in one folder.
+    pub(super) async fn hold(&self) -> Result<StoreLock, ArchiveError> {
+        Ok(self.engine.hold_cursor(self.cursor_name().await?).await?)
     }
 
     /// If another writer of the same files has moved it meanwhile, it has written the same.

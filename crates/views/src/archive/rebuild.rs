@@ -20,6 +20,7 @@ impl Archive {
     /// store are left alone, and counted.
     pub async fn rebuild(&self) -> Result<Archived, ArchiveError> {
         let _at_work = self.at_work.lock().await;
+        let _held = self.hold().await?;
         // If the rebuild is interrupted, the next pass has to start from the beginning.
         let from = self.written_to().await?;
         self.move_cursor(from, Position::START).await?;

@@ -54,7 +54,7 @@ fn look_at_nodes(cluster: &ClusterState, findings: &mut Vec<HealthCheck>) {
         findings.push(HealthCheck { what, state });
     }
     if let Some(delay) = &cluster.delay {
-        let advice = "end that transaction: `select pg_terminate_backend(PID)`".to_owned();
-        findings.push(HealthCheck { what: delay.to_string(), state: Health::Waits { advice } });
+        let (what, advice) = (show::visible(&delay.to_string()), show::visible(&delay.advice()));
+        findings.push(HealthCheck { what, state: Health::Waits { advice } });
     }
 }

@@ -11,7 +11,7 @@ use super::MovePlace;
 use super::target::refuse_nodes;
 use crate::api::lock;
 use crate::failure::Failure;
-use crate::session::{OpenedStore, inspect, open_database};
+use crate::session::{OpenedStore, inspect, open_existing_database};
 
 pub(super) enum MoveSource {
     /// The lock keeps others away while the rows are read.
@@ -38,7 +38,7 @@ impl MoveSource {
                 Ok(Self::Folder { opened, _lock: lock })
             }
             MovePlace::Database(database) => {
-                let store = open_database(database).await?;
+                let store = open_existing_database(database).await?;
                 refuse_nodes(&store, database).await?;
                 Ok(Self::Database(store))
             }

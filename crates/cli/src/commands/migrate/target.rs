@@ -4,7 +4,7 @@ use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, FileMode};
 use baton_store::moved_tables::{LastNumbers, MovedRow, MovedTable, MovedValue};
 use baton_store::{Store as _, StoreResult};
-use baton_store_postgres::{MoveTarget as DatabaseState, PostgresSettings, PostgresStore};
+use baton_store_postgres::{MoveTarget as DatabaseState, PostgresStore};
 use baton_store_sqlite::{
     DATABASE_FILE, DataLock, MovedDatabase, SqliteStore, UNFINISHED_MOVE as UNFINISHED,
 };
@@ -15,6 +15,7 @@ use crate::api::lock;
 use crate::failure::Failure;
 use crate::nodes::live_nodes;
 use crate::project::ProjectDatabase;
+use crate::session::forget_database;
 use crate::show;
 
 /// In there: the project that is moved.
@@ -82,8 +83,7 @@ impl MoveDestination {
         project: Uuid,
     ) -> Result<FoundTarget, Failure> {
         let failed = |error| Failure::database(database, error);
-        let settings = PostgresSettings::parse(database.url.with_password()).map_err(failed)?;
-        let store = PostgresStore::open_to_move(&settings).await.map_err(failed)?;
+        let store = PostgresStore::open_to_move(&database.settings()?).await.map_err(failed)?;
         refuse_nodes(&store, database).await?;
         match store.move_target().await? {
             DatabaseState::Empty => store.begin_move(project).await?,
@@ -156,6 +156,7 @@ impl MoveDestination {
                 unfinished.rename_new(DATABASE_FILE, dir, DATABASE_FILE)?;
                 dir.sync()?;
                 dir.remove(UNFINISHED)?;
+                forget_database(dir)?;
                 Ok(verified)
             }
             Self::Database(store) => {

@@ -57,6 +57,26 @@ fn every_server_on_a_database_is_a_node_and_commands_find_one() {
 }
 
 #[test]
+fn two_nodes_in_one_folder_write_one_archive() {
+    let shop = Shop::new();
+    let nodes = [shop.serves("one"), shop.serves("other")];
+    for n in 0..10 {
+        let (story, node) = (format!("s{n}"), &nodes[n % 2]);
+        shop.ok(&["story", "add", &story, "--server", &node.url]);
+        shop.ok(&["run", "start", &story, "--server", &node.url]);
+    }
+    let sessions = shop.project.path().join(".project/07-audit/sessions");
+    wait_for(|| {
+        for node in &nodes {
+            let ready = node.curl(&[], "/readyz").body.as_str().unwrap().to_owned();
+            assert!(!ready.contains("archive"), "{ready}");
+        }
+        let n_written = fs::read_dir(&sessions).map_or(0, |it| it.flatten().count());
+        if n_written >= 10 { Ok(()) } else { Err(format!("{n_written} sessions")) }
+    });
+}
+
+#[test]
 fn a_node_whose_database_was_restored_stops_and_a_new_one_goes_on() {
     let shop = Shop::started();
     let server = shop.serves("one");
@@ -107,6 +127,12 @@ fn pushed_files_count_on_every_node() {
         let said = shop.run(&start);
         if said.code == 0 { Ok(()) } else { Err(said.stderr) }
     });
+    // Commands tell of the files that are used, not of those that happen to be here.
+    let listed = shop.ok(&["workflow", "list"]);
+    assert!(listed.contains("plain.yaml (pushed)"), "{listed}");
+    shop.ok(&["workflow", "show", "plain"]);
+    shop.ok(&["agent", "list"]);
+    assert!(shop.ok(&["doctor"]).contains("used by every node in place of the files here"));
     assert!(shop.ok(&["push", "--dry-run"]).contains("removed  .baton/workflows/plain.yaml"));
     fs::write(folder.join("plain.yaml"), "name: plain\nstart: nowhere\n").unwrap();
     shop.fails(&["push"], 1, "nothing was pushed");
