@@ -25,7 +25,7 @@ async fn a_payload_in_the_data_element_is_read_as_the_handoffs_own() {
     };
     sends(&first(1)).await.is(201);
     let run = world.get("/api/v1/runs/1").await.is(200);
-    assert_eq!(run["run"]["story"], "o/r#1");
+    assert_eq!(run["story"], "o/r#1");
     let ready = "<handoff><from>prep-agent</from><to>implementer-agent</to>\
         <timestamp>2024-01-15T10:30:00Z</timestamp><status>success</status>\
         <summary>Ready on port 3100</summary><data><branch>feature/issue-1-x</branch>\
@@ -71,7 +71,7 @@ async fn a_project_has_a_mode_of_its_own_for_workflows_that_have_it() {
     world.post("/api/v1/runs", start).await.is(201);
     let modes = async |run: &str| {
         let run = world.get(&format!("/api/v1/runs/{run}")).await.is(200);
-        run["run"]["mode"].as_str().unwrap().to_owned()
+        run["mode"].as_str().unwrap().to_owned()
     };
     assert_eq!(modes("1").await, "supervised");
     assert_eq!(modes("s-1").await, "supervised");

@@ -42,7 +42,7 @@ fn one_agent() -> String {
 }
 
 async fn agents(world: &World) -> Value {
-    world.get("/api/v1/runs/s").await.is(200)["run"]["currentAgents"].clone()
+    world.get("/api/v1/runs/s").await.is(200)["currentAgents"].clone()
 }
 
 #[tokio::test]
@@ -54,8 +54,8 @@ async fn who_has_the_work_of_several_branches_says_which_is_handed_on() {
     let xml = [("content-type", "application/xml")];
     let sends = async |path: &str| world.client.send("POST", path, &xml, document).await;
     let problem = sends("/api/v1/documents").await.refuses(422, "which_handoff");
-    let expected = "`worker` has the work of several branches: HO-002 in the branch `a`, HO-003 in \
-        the branch `b`; say which one is meant with `--handoff`, over HTTP `handoff`";
+    let expected = "`worker` has the work of several branches: handoff 2 (HO-002) in the branch `a`, \
+        handoff 3 (HO-003) in the branch `b`; say which one is meant with `--handoff`, over HTTP `handoff`";
     assert!(problem["detail"].as_str().unwrap().starts_with(expected), "{problem}");
     let create = |more: &str| {
         format!(
@@ -91,8 +91,8 @@ async fn blockers_of_several_branches_are_consolidated_or_named() {
     };
     let problem = reroute("architecture", "outside_phase", "").await;
     let problem = problem.refuses(422, "which_handoff");
-    let expected = "agents are resolving blockers of several branches: HO-004 in the branch `a`, \
-        HO-005 in the branch `b`";
+    let expected = "agents are resolving blockers of several branches: handoff 4 (HO-004) in the \
+        branch `a`, handoff 5 (HO-005) in the branch `b`";
     assert!(problem["detail"].as_str().unwrap().starts_with(expected), "{problem}");
     let one = r#","handoff":"HO-005""#;
     reroute("architecture", "outside_phase", one).await.is(200);
@@ -147,6 +147,6 @@ async fn each_loose_branch_is_an_item_of_its_own_with_a_start_of_its_own() {
     };
     let shown: Vec<_> = items.iter().map(shown).collect();
     assert_eq!(shown, [expected("b", "tester", "HO-003"), expected("c", "writer", "HO-004")]);
-    world.post("/api/v1/runs", r#"{"story":"s","toAgent":"writer"}"#).await.is(200);
+    world.post("/api/v1/runs", r#"{"story":"s","toAgent":"writer"}"#).await.is(201);
     assert_eq!(agents(&world).await, json!(["writer"]));
 }

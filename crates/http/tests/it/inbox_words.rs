@@ -17,7 +17,7 @@ fn rejected(what: &str) -> String {
     format!(
         "<review_status>changes_requested</review_status><critical_count>1</critical_count>\
          <important_count>0</important_count><blocking_issues><issue severity=\"critical\" \
-         location=\"a.ts:1\">{what}</issue></blocking_issues>"
+         location=\"{what}.ts:1\">{what}</issue></blocking_issues>"
     )
 }
 
