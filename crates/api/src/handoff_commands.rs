@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::receiver_names::ReceiverNames;
-use crate::word::{OutcomeWord, ProfileWord, VerdictWord, WayWord};
+use crate::word::{ModeWord, OutcomeWord, ProfileWord, VerdictWord, WayWord};
 
 /// How a handoff is accepted.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -216,6 +216,9 @@ pub struct NewHandoff {
     /// For a new run; if omitted, the workflow that has a matching edge.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub workflow: Option<String>,
+    /// For a new run; if omitted, the project's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ModeWord>,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub from_agent: String,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -230,6 +233,10 @@ pub struct NewHandoff {
     pub reason: Option<String>,
     /// A pending handoff of the same sender that this one replaces: its number, id or label.
     pub supersedes: Option<String>,
+    /// The handoff whose work is handed on: its number, id or label. Needed only if the sender has the work
+    /// of several branches, and the receiver does not say which is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<String>,
     /// If omitted, the receiver decides it.
     pub kind: Option<WayWord>,
     /// The sender's fencing token, if it has one.

@@ -187,7 +187,7 @@ pub struct StartRequest {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Of a new run; if omitted, that of the cancelled run whose workflow it keeps, else `autonomous`.
+    /// Of a new run; if omitted, that of the cancelled run whose workflow it keeps, else the project's.
     /// The workflow has to declare edges for another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ModeWord>,
@@ -209,6 +209,10 @@ pub struct RerouteRequest {
     pub cause: RerouteCauseWord,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: String,
+    /// The handoff to the agent that resolves the blockers: its number, id or label. Needed if there are
+    /// several, in branches; `consolidate` moves all that are blocked for the same reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<String>,
 }
 
 /// An optional reason.

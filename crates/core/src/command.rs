@@ -135,6 +135,8 @@ pub struct Create {
     pub reason: Option<Reason>,
     /// A pending handoff of the same sender that this one replaces.
     pub supersedes: Option<HandoffNo>,
+    /// The handoff whose work it hands on, where the sender has that of several branches.
+    pub hands_on: Option<HandoffNo>,
     /// Where left out, the receiver determines it: a delegate, the caller, a person, the next step.
     pub way: Option<Way>,
     /// The sender's fencing token, where it has one.
@@ -174,6 +176,9 @@ pub struct Token {
 /// Another receiver for blockers that are on a detour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reroute {
+    /// The handoff to the agent that resolves the blockers, or one of its branch; where left out, the only
+    /// one that there is.
+    pub handoff: Option<HandoffNo>,
     /// An agent, or `human`.
     pub to: AgentId,
     pub cause: RerouteCause,

@@ -144,6 +144,7 @@ pub use clock::{due_at, expires_at, stale_at};
 pub use dispositions::asks_for_answers;
 pub use draft::Decision;
 use draft::Draft;
+pub use fork::which_of_several;
 pub use offer::BACK_AT_ORCHESTRATOR;
 pub use redact::{ExpiredMessages, expire, redact};
 pub use template::{TemplateRequest, template};

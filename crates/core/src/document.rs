@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+pub mod data_element;
 pub mod foreign;
 pub mod kind;
 pub mod request;

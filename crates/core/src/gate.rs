@@ -108,7 +108,7 @@ named! {
     pub enum GateCause {
         /// The work has gone back as often as the edge allows.
         Rounds = "rounds",
-        /// Two reviews in a row had identical findings.
+        /// A step found twice in a row what it had found before.
         SameFindings = "same_findings",
         /// The work has entered a step as often as the step allows.
         Entries = "entries",
@@ -263,6 +263,11 @@ impl Gate {
             if self.cause == GateCause::Blocked {
                 return self.blocked_sentence();
             }
+            if let (GateCause::SameFindings, Place::Step(step)) = (self.cause, &self.asker.place) {
+                return format!(
+                    "`{step}` found the same twice in a row; a person decides how to go on"
+                );
+            }
             return self.cause.sentence().to_owned();
         };
         let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
@@ -350,12 +355,18 @@ impl GateKind {
 }
 
 impl GateCause {
+    /// What [`GateCause::sentence`] was in earlier versions: it is stored with their gates.
+    pub fn earlier_sentence(self) -> Option<&'static str> {
+        (self == GateCause::SameFindings)
+            .then_some("Two reviews in a row found the same; a person decides how to go on")
+    }
+
     /// Why a person is asked: the default reason of the handoff to them.
     pub fn sentence(self) -> &'static str {
         match self {
             GateCause::Rounds => "The work went back as often as it may; a person decides now",
             GateCause::SameFindings => {
-                "Two reviews in a row found the same; a person decides how to go on"
+                "The same was found twice in a row; a person decides how to go on"
             }
             GateCause::Entries => {
                 "The work came to the step as often as it may; a person decides how to go on"

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use crate::canonical;
-use crate::document::Node;
 use crate::document::kind::{DocumentKind, Shape};
+use crate::document::{Node, data_element};
 use crate::hash::Hash;
 use crate::look_alike::name_outline;
 use crate::view;
@@ -24,7 +24,10 @@ pub struct Package {
     pub format: Format,
     /// The sender's own text, stored and returned unchanged.
     pub text: Arc<str>,
+    /// As it is read: see [`data_element`].
     pub document: Arc<Node>,
+    /// As it was written, where that is another.
+    written: Option<Arc<Node>>,
     /// Found once: every rule asks for it.
     kind: DocumentKind,
     body: BodyPlace,
@@ -40,14 +43,18 @@ enum BodyPlace {
 
 impl Package {
     pub fn new(format: Format, text: impl Into<Arc<str>>, document: Node) -> Self {
+        let (document, written) = match data_element::unfolded(&document) {
+            Some(read) => (read, Some(Arc::new(document))),
+            None => (document, None),
+        };
         let Shape { kind, body } = Shape::of(&document);
         let body = BodyPlace::of(&document, body);
-        Self { format, text: text.into(), document: Arc::new(document), kind, body }
+        Self { format, text: text.into(), document: Arc::new(document), written, kind, body }
     }
 
     /// The package's identity: equal for the same content in any notation.
     pub fn hash(&self) -> Hash {
-        canonical::hash(&self.document)
+        canonical::hash(self.written.as_ref().unwrap_or(&self.document))
     }
 
     pub fn view(&self) -> View {

@@ -67,6 +67,16 @@ pub enum Refusal {
         /// The agents that may be named.
         choices: Vec<AgentId>,
     },
+    #[error(
+        "{what}: {}; say which one is meant with `--handoff`, over HTTP `handoff`",
+        among(choices)
+    )]
+    WhichHandoff {
+        /// What there are several of.
+        what: String,
+        /// Each with the step that its branch begins with.
+        choices: Vec<(HandoffNo, StepId)>,
+    },
     #[error("the document says `{phase}` for `{field}`, but {why}; correct the one or the other")]
     WrongPhase { field: &'static str, phase: String, why: String },
     #[error("the work cannot be at `{step}` now: {hint}")]
@@ -249,6 +259,9 @@ impl Refusal {
     /// Every handoff that the message names by its label.
     pub fn mentioned(&self) -> Vec<HandoffNo> {
         let mut mentioned: Vec<HandoffNo> = self.handoff().into_iter().collect();
+        if let Self::WhichHandoff { choices, .. } = self {
+            mentioned.extend(choices.iter().map(|(no, _)| *no));
+        }
         if let Self::NotHolder { whereabouts, .. }
         | Self::NothingToSkip { whereabouts }
         | Self::FrameOpen { whereabouts, .. } = self
@@ -278,6 +291,7 @@ impl Refusal {
             Self::NotAnEdge { .. } => ("not_an_edge", Unacceptable, None),
             Self::NotTheReceivers { .. } => ("not_an_edge", Unacceptable, None),
             Self::ChooseReceiver { .. } => ("choose_receiver", Unacceptable, None),
+            Self::WhichHandoff { .. } => ("which_handoff", Unacceptable, None),
             Self::WrongPhase { .. } => ("wrong_phase", Unacceptable, None),
             Self::NotOptional { .. } => ("not_optional", Unacceptable, None),
             Self::Contract { contract: Some(_), .. } => ("contract", Unacceptable, None),
@@ -360,6 +374,12 @@ fn choose(step: &StepId, outcome: &str, choices: &[AgentId]) -> String {
         "the step `{step}` has several ways on for `{outcome}`; name one of {}",
         names.join(", ")
     )
+}
+
+fn among(choices: &[(HandoffNo, StepId)]) -> String {
+    let names: Vec<String> =
+        choices.iter().map(|(no, branch)| format!("{no} in the branch `{branch}`")).collect();
+    names.join(", ")
 }
 
 /// The name of a state behind "is".

@@ -347,6 +347,16 @@ impl Run {
         held.or_else(|| currents().find(is_own)).or_else(|| self.current())
     }
 
+    /// The handoffs that an agent has to move, one for each branch: those that it holds, else those that
+    /// it is offered.
+    pub fn currents_of(&self, agent: &AgentId) -> Vec<&Handoff> {
+        let currents = self.branches.iter().filter_map(|it| self.current_in(it.no));
+        let own: Vec<&Handoff> = currents.filter(|it| it.to.agent == *agent).collect();
+        let is_held = |it: &&Handoff| it.state == State::Accepted;
+        let held: Vec<&Handoff> = own.iter().copied().filter(is_held).collect();
+        if held.is_empty() { own } else { held }
+    }
+
     /// Whether the baton of a branch rests on this handoff.
     pub fn is_current(&self, no: HandoffNo) -> bool {
         self.branches.iter().any(|it| self.current_in(it.no).is_some_and(|it| it.no == no))
@@ -400,9 +410,21 @@ impl Run {
 
     /// The agent to which the first loose baton is offered again where no other is named.
     pub fn restarts_with(&self, workflow: &Workflow) -> Option<AgentId> {
-        let baton = self.baton_in(self.loose_branch()?);
-        let Baton::Loose { at, other, meant_for } = baton else { return None };
-        let step = [at, other].into_iter().find(|it| it.is_step())?;
+        self.restarts_in(self.loose_branch()?, workflow)
+    }
+
+    /// As [`Run::restarts_with`], for one branch. Where another branch is loose too, its own step comes
+    /// before the one that fanned out, which would not say which of them is meant.
+    pub fn restarts_in(&self, branch: u16, workflow: &Workflow) -> Option<AgentId> {
+        let Baton::Loose { at, other, meant_for } = self.baton_in(branch) else { return None };
+        let is_loose = |it: &&Branch| matches!(it.baton, Baton::Loose { .. });
+        let is_one_of_several = self.branches.iter().filter(is_loose).count() > 1;
+        let is_own = |it: &&Place| {
+            let step = it.as_step().and_then(|it| workflow.branch_of(it));
+            step.is_some_and(|(_, no)| no == branch)
+        };
+        let own = [at, other].into_iter().find(is_own).filter(|_| is_one_of_several);
+        let step = own.or_else(|| [at, other].into_iter().find(|it| it.is_step()))?;
         let agents = workflow.agents_at(step);
         let meant_for = meant_for.clone().filter(|it| agents.contains(it));
         meant_for.or_else(|| agents.into_iter().next())

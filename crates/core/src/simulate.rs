@@ -311,6 +311,7 @@ fn create(from: AgentId, to: AgentId, package: Package) -> Create {
         outcome: None,
         reason: None,
         supersedes: None,
+        hands_on: None,
         way: None,
         token: None,
         profile: Profile::Lenient,

@@ -146,6 +146,7 @@ fn part(
         outcome,
         reason: None,
         supersedes: None,
+        hands_on: None,
         way: Some(way),
         token: token(row.no),
         profile: Profile::Strict,

@@ -9,7 +9,7 @@ use baton_core::decide::AgentBudget;
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, CheckName, WorkflowName};
 use baton_core::registry::Agents;
-use baton_core::workflow::Workflow;
+use baton_core::workflow::{Mode, Workflow};
 use baton_store::Definition;
 
 use baton_wire::project_file::ProjectFile;
@@ -134,6 +134,12 @@ impl Catalog {
 
     pub fn default_workflow(&self) -> Option<&WorkflowName> {
         self.default.as_ref()
+    }
+
+    /// The mode of a new run for which none is asked: the project's, where the workflow has it.
+    pub fn default_mode(&self, workflow: &Workflow) -> Mode {
+        let of_project = self.project.default_mode.filter(|it| workflow.modes().contains(it));
+        of_project.unwrap_or_default()
     }
 
     pub fn workflow(&self, name: &WorkflowName) -> Result<&Entry, EngineError> {

@@ -15,7 +15,7 @@ use baton_wire::suggest::nearest;
 use crate::attempts::AttemptCommand;
 use crate::cache::Loaded;
 use crate::names::{handoff_name, run_name};
-use crate::starts::MeantStory;
+use crate::starts::{MeantStory, in_mode};
 use crate::{Caller, CommandResult, Engine, EngineError};
 
 /// The run that a handoff is for.
@@ -26,6 +26,8 @@ pub enum RunTarget {
     Story {
         key: StoryKey,
         workflow: Option<WorkflowName>,
+        /// Of a new run; where left out, the project's.
+        mode: Option<Mode>,
     },
 }
 
@@ -66,7 +68,7 @@ impl Engine {
                 let run = self.resolve_run(&which).await?;
                 self.on_run(caller, run, Command::Create(create)).await
             }
-            RunTarget::Story { key, workflow } => {
+            RunTarget::Story { key, workflow, mode } => {
                 if let Some(run) = self.cache.open_run(&key) {
                     let outcome = self.on_run(caller, run, Command::Create(create.clone())).await;
                     // Boxed: only a refused command needs it.
@@ -76,7 +78,8 @@ impl Engine {
                     self.cache.forget_story(&key);
                 }
                 // Boxed: only the first handoff of a story needs a future of this size.
-                let first = Box::pin(self.create_in_story(caller, key, workflow, create));
+                let chosen = (workflow, mode);
+                let first = Box::pin(self.create_in_story(caller, key, chosen, create));
                 let outcome = first.await;
                 self.or_repeated(caller, outcome).await
             }
@@ -219,7 +222,7 @@ impl Engine {
         &self,
         caller: &Caller,
         key: StoryKey,
-        workflow: Option<WorkflowName>,
+        (workflow, mode): (Option<WorkflowName>, Option<Mode>),
         create: Create,
     ) -> Result<CommandResult, EngineError> {
         let MeantStory { story, latest, alike } = self.story_or_new(&key).await?;
@@ -240,16 +243,10 @@ impl Engine {
         {
             return Err(self.finished(&row).await?);
         }
-        let mode = Mode::Autonomous;
-        self.begin(
-            caller,
-            entry.clone(),
-            story,
-            alike,
-            (mode, Budget::default()),
-            First::Handoff(create),
-        )
-        .await
+        let mode = mode.unwrap_or_else(|| catalog.default_mode(&entry.workflow));
+        let entry = in_mode(entry.clone(), mode)?;
+        let chosen = (mode, Budget::default());
+        self.begin(caller, entry, story, alike, chosen, First::Handoff(create)).await
     }
 
     /// The refusal of a create for a story whose run has ended, with the last handoff of that run.

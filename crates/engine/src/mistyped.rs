@@ -39,6 +39,8 @@ impl Engine {
             }
         };
         match meant {
+            // Another document has brought it in the meantime.
+            Some(_) if self.store.story(key).await?.is_some() => Ok(()),
             Some(meant) => Err(EngineError::MistypedStory { key: key.clone(), meant }),
             None => Ok(()),
         }

@@ -8,6 +8,7 @@ mod statements;
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token, Way};
 use baton_core::contract::Profile;
+use baton_core::decide::which_of_several;
 use baton_core::document::kind::DocumentKind;
 use baton_core::document::request::{PipelineRequest, RequestAction};
 use baton_core::names::{AgentId, FreeText, StoryKey, WorkflowName};
@@ -16,6 +17,7 @@ use baton_core::package::Package;
 use baton_core::problem::Problem;
 use baton_core::run::{self, Baton, HandoffNo, HandoffState};
 use baton_core::view::{Meaning, View};
+use baton_core::workflow::Mode;
 use baton_store::{HandoffFilter, HandoffRef, RunRef, RunRow};
 
 use self::statements::{agent, bad, named_sender, outcome_of, reason_of};
@@ -33,6 +35,8 @@ pub struct DocumentHints {
     pub new_story: bool,
     /// For a new run.
     pub workflow: Option<WorkflowName>,
+    /// For a new run.
+    pub mode: Option<Mode>,
     /// The sender, where the document names none.
     pub agent: Option<AgentId>,
     /// The receiver; overrides the document's suggestion.
@@ -165,8 +169,8 @@ impl Engine {
             Some(Way::Return | Way::Sequential) | None => outcome,
         };
         let within = self.meant(view, hints).await?;
-        self.is_at_hand(&within, hints).await?;
-        let (from, token) = self.sender(&within, view, hints).await?;
+        let hands_on = self.at_hand(&within, hints).await?;
+        let (from, token) = self.sender(&within, view, hints, hands_on).await?;
         let create = Create {
             from,
             to,
@@ -174,6 +178,7 @@ impl Engine {
             outcome,
             reason: reason_of(view)?,
             supersedes: None,
+            hands_on,
             way: hints.way,
             token,
             profile: hints.profile,
@@ -236,14 +241,14 @@ impl Engine {
         if let Some(handoff) = &hints.handoff {
             return Ok(RunTarget::Run(RunRef::Id(self.resolve_handoff(handoff).await?.0)));
         }
-        let workflow = hints.workflow.clone();
+        let (workflow, mode) = (hints.workflow.clone(), hints.mode);
         if let Some(key) = hints.story.clone() {
-            return Ok(RunTarget::Story { key, workflow });
+            return Ok(RunTarget::Story { key, workflow, mode });
         }
         if let Some(key) = view.subject.key() {
             let key = self.story_key(&key).await?;
             self.refuse_slip(&key, named_sender(view, hints)?.as_ref(), hints).await?;
-            return Ok(RunTarget::Story { key, workflow });
+            return Ok(RunTarget::Story { key, workflow, mode });
         }
         let suffix = view.subject.suffix();
         if let Some(suffix) = &suffix {
@@ -332,17 +337,17 @@ impl Engine {
     }
 
     /// A handoff that the caller wants to end must be the run's current one.
-    async fn is_at_hand(
+    async fn at_hand(
         &self,
         within: &RunTarget,
         hints: &DocumentHints,
-    ) -> Result<(), EngineError> {
-        let Some(which) = &hints.handoff else { return Ok(()) };
+    ) -> Result<Option<HandoffNo>, EngineError> {
+        let Some(which) = &hints.handoff else { return Ok(None) };
         let no = self.handoff_in(within, which).await?;
         let (run, _) = self.resolve_handoff(which).await?;
         let row = self.run(&RunRef::Id(run)).await?;
         if row.run.is_current(no) {
-            return Ok(());
+            return Ok(Some(no));
         }
         Err(EngineError::BadDocument { why: format!("its run is not at {no} any more") })
     }
@@ -353,6 +358,7 @@ impl Engine {
         within: &RunTarget,
         view: &View,
         hints: &DocumentHints,
+        hands_on: Option<HandoffNo>,
     ) -> Result<(AgentId, Option<Token>), EngineError> {
         let named = named_sender(view, hints)?;
         if let (Some(from), None) = (&named, hints.fence) {
@@ -378,7 +384,7 @@ impl Engine {
         });
         // Of several branches, each has a sender of its own.
         let held = held.next().filter(|_| held.next().is_none());
-        let token = token(row.as_ref(), named.as_ref(), hints)?;
+        let token = token(row.as_ref(), named.as_ref(), hints, hands_on)?;
         match named.or_else(|| held.map(|it| it.to.agent.clone())) {
             Some(from) => Ok((from, token)),
             None => Err(EngineError::SenderUnknown),
@@ -390,11 +396,13 @@ impl Engine {
         &self,
         within: &RunTarget,
         hints: &DocumentHints,
+        hands_on: Option<HandoffNo>,
     ) -> Result<Option<Token>, EngineError> {
         if hints.fence.is_none() {
             return Ok(None);
         }
-        token(self.row_within(within).await?.as_ref(), hints.agent.as_ref(), hints)
+        let row = self.row_within(within).await?;
+        token(row.as_ref(), hints.agent.as_ref(), hints, hands_on)
     }
 
     async fn row_within(&self, within: &RunTarget) -> Result<Option<RunRow>, EngineError> {
@@ -458,18 +466,27 @@ fn token(
     row: Option<&RunRow>,
     sender: Option<&AgentId>,
     hints: &DocumentHints,
+    hands_on: Option<HandoffNo>,
 ) -> Result<Option<Token>, EngineError> {
     match (row, hints.fence) {
         (Some(row), Some(fence)) => {
-            Ok(Some(Token { handoff: current_handoff(row, sender)?, fence }))
+            let handoff = match hands_on {
+                Some(handoff) => handoff,
+                None => current_handoff(row, sender)?,
+            };
+            Ok(Some(Token { handoff, fence }))
         }
         (Some(_) | None, None) => Ok(None),
         (None, Some(_)) => Err(EngineError::SenderUnknown),
     }
 }
 
-/// The handoff that the baton is with; of several branches, that of the sender.
+/// The handoff that the baton is with; of several branches, that of the sender, which has to be one.
 fn current_handoff(row: &RunRow, sender: Option<&AgentId>) -> Result<HandoffNo, EngineError> {
+    if let (Some(fork), Some(sender)) = (&row.run.fork, sender) {
+        let what = format!("`{sender}` has the work of several branches");
+        which_of_several(fork, &row.run.currents_of(sender), what).map_err(EngineError::refused)?;
+    }
     let current = row.run.current_of(sender).map(|it| it.no);
     current.ok_or(EngineError::NothingAtHand { number: row.number, status: row.run.status })
 }

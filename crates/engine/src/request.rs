@@ -9,6 +9,7 @@ use baton_core::names::{AgentId, FreeText, NameError, Reason, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::package::{Format, Package};
 use baton_core::problem::Problem;
+use baton_core::workflow::Mode;
 use baton_store::HandoffRef;
 use baton_wire::json;
 
@@ -97,7 +98,15 @@ impl Engine {
             }
             None => None,
         };
-        let token = self.token_within(&within, hints).await?;
+        let hands_on = match (&hints.handoff, request.text("handoff")) {
+            (Some(which), _) => Some(self.handoff_in(&within, which).await?),
+            (None, Some(_)) => {
+                let which = HandoffRef::Number(number(request, "handoff")?);
+                Some(self.handoff_in(&within, &which).await?)
+            }
+            (None, None) => None,
+        };
+        let token = self.token_within(&within, hints, hands_on).await?;
         let create = Create {
             from,
             to,
@@ -105,6 +114,7 @@ impl Engine {
             outcome: request.text("outcome").map(outcome).transpose()?,
             reason: request.text("reason").map(Reason::parse).transpose().map_err(bad)?,
             supersedes,
+            hands_on,
             way: request.text("kind").map(way).transpose()?,
             token,
             profile: hints.profile,
@@ -135,7 +145,11 @@ impl Engine {
             }
             (None, None) => return Err(missing("storyId")),
         };
-        Ok(RunTarget::Story { key, workflow })
+        let mode = match (hints.mode, request.text("mode")) {
+            (Some(mode), _) => Some(mode),
+            (None, word) => word.map(mode_of).transpose()?,
+        };
+        Ok(RunTarget::Story { key, workflow, mode })
     }
 }
 
@@ -181,6 +195,13 @@ fn way(word: &str) -> Result<Way, EngineError> {
     Way::ALL.into_iter().find(|it| it.name() == word).ok_or_else(|| {
         let known = Way::ALL.map(Way::name).join(", ");
         EngineError::BadDocument { why: format!("`kind` is one of {known}") }
+    })
+}
+
+fn mode_of(word: &str) -> Result<Mode, EngineError> {
+    Mode::ALL.into_iter().find(|it| it.name() == word).ok_or_else(|| {
+        let known = Mode::ALL.map(Mode::name).join(", ");
+        EngineError::BadDocument { why: format!("`mode` is one of {known}") }
     })
 }
 

@@ -33,7 +33,7 @@ pub struct StartRun {
     pub package: Option<Package>,
     pub reason: Option<Reason>,
     /// Of a new run; one that is handed in again keeps its own. Default: that of the cancelled run
-    /// whose workflow it keeps, else autonomous.
+    /// whose workflow it keeps, else the project's.
     pub mode: Option<Mode>,
     /// Of a new run: what its agents may use, in place of the workflow's budget.
     pub budget: Budget,
@@ -145,6 +145,7 @@ impl Engine {
         let (workflow, mode) = self.kept(start.workflow, start.mode, latest).await?;
         let catalog = self.fresh_catalog();
         let entry = catalog.choose(workflow.as_ref(), |_| true)?.clone();
+        let mode = mode.unwrap_or_else(|| catalog.default_mode(&entry.workflow));
         let entry = in_mode(entry, mode)?;
         let first = at(start.package.unwrap_or_else(|| story_package(&story)));
         let chosen = (mode, start.budget);
@@ -166,6 +167,7 @@ impl Engine {
         let (workflow, mode) = self.kept(start.workflow.clone(), start.mode, latest).await?;
         let catalog = self.fresh_catalog();
         let entry = catalog.choose(workflow.as_ref(), fits)?.clone();
+        let mode = mode.unwrap_or_else(|| catalog.default_mode(&entry.workflow));
         let (entry, chosen) = (in_mode(entry, mode)?, (mode, start.budget));
         if start.to.is_none() {
             one_receiver(&entry.workflow)?;
@@ -189,23 +191,23 @@ impl Engine {
         }
     }
 
-    /// The workflow and the mode of a new run. A story whose newest run was cancelled goes on as that
+    /// The workflow and the mode of a new run, where they are not the project's. A story whose newest run was cancelled goes on as that
     /// run was, unless the caller chooses otherwise.
     async fn kept(
         &self,
         workflow: Option<WorkflowName>,
         mode: Option<Mode>,
         latest: Option<(RunId, RunStatus)>,
-    ) -> Result<(Option<WorkflowName>, Mode), EngineError> {
+    ) -> Result<(Option<WorkflowName>, Option<Mode>), EngineError> {
         let cancelled = match latest {
             Some((run, RunStatus::Cancelled)) => self.store.run(&RunRef::Id(run)).await?,
             Some((_, RunStatus::Open | RunStatus::Paused | RunStatus::Completed)) | None => None,
         };
         let is_same = |it: &RunRow| workflow.as_ref().is_none_or(|name| *name == it.run.workflow);
         let Some(before) = cancelled.filter(is_same) else {
-            return Ok((workflow, mode.unwrap_or_default()));
+            return Ok((workflow, mode));
         };
-        Ok((Some(before.run.workflow), mode.unwrap_or(before.run.mode)))
+        Ok((Some(before.run.workflow), mode.or(Some(before.run.mode))))
     }
 
     /// An open run is started again only where its baton is loose.
@@ -322,7 +324,7 @@ impl Engine {
 }
 
 /// The workflow as a run in this mode has it, which has to be one that it declares.
-fn in_mode(entry: Entry, mode: Mode) -> Result<Entry, EngineError> {
+pub(crate) fn in_mode(entry: Entry, mode: Mode) -> Result<Entry, EngineError> {
     if mode.is_autonomous() {
         return Ok(entry);
     }
@@ -365,6 +367,7 @@ fn handed_in(to: AgentId, package: Package, reason: Option<Reason>) -> Create {
         outcome: None,
         reason,
         supersedes: None,
+        hands_on: None,
         way: None,
         token: None,
         // Baton generates the story package, so no sender could fix a missing field.

@@ -200,6 +200,8 @@ impl Engine {
         let open = open.into_iter().map(|it| it.run.story);
         let known: Vec<StoryKey> = open.chain(waiting.into_iter().map(|it| it.story.key)).collect();
         let names: Vec<&str> = known.iter().map(StoryKey::as_str).collect();
+        // Another caller may have made it since it was looked for: it is not near itself.
+        let names: Vec<&str> = names.into_iter().filter(|it| *it != key.as_str()).collect();
         let near = nearest(key.as_str(), &names);
         Ok(near.and_then(|near| known.iter().find(|it| it.as_str() == near).cloned()))
     }

@@ -3,17 +3,15 @@
 //! The consequences are stored nowhere: each answer is tried against the rules, as a dry run.
 
 mod asked;
+mod loose;
 mod sender_words;
 mod text;
 
 use baton_core::budget::Budget;
-use baton_core::command::{Command, Create, GateAnswer};
-use baton_core::contract::Profile;
+use baton_core::command::{Command, GateAnswer};
 use baton_core::decide::Decision;
-use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate, GateCause, GateKind};
 use baton_core::names::{AgentId, FreeText, StepId};
-use baton_core::package::{Format, Package};
 use baton_core::run::{Baton, Handoff, HandoffNo, Kind, Run, RunStatus, State};
 use baton_core::workflow::{Place, Workflow};
 use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
@@ -36,6 +34,8 @@ pub struct InboxItem {
     pub asked: GateQuestion,
     /// Every handoff of the run, oldest first.
     pub trail: Vec<HandoffRow>,
+    /// Those of the branch whose baton is loose; all of them where it is not that of a branch.
+    pub of_branch: Vec<HandoffNo>,
     pub choices: Vec<InboxChoice>,
 }
 
@@ -45,8 +45,8 @@ pub enum Waits {
     Gate { handoff: HandoffNo, cause: GateCause, kind: GateKind },
     /// An open question about a handoff that `of` has not answered.
     Question { handoff: HandoffNo, about: HandoffNo, of: AgentId },
-    /// The baton is loose: no agent has it.
-    Loose { at: Place },
+    /// The baton is loose: no agent has it. In a fan-out, that of the branch which begins with this step.
+    Loose { at: Place, branch: Option<StepId> },
 }
 
 impl Waits {
@@ -185,9 +185,11 @@ impl Views<'_> {
         let mut items = Vec::new();
         for why in waits {
             let choices = self.choices(waiting, &why);
-            let asked = self.asked(waiting, &why, &trail).await?;
+            let own = loose::own_handoffs(&workflow, &trail, &why);
+            let asked = self.asked(waiting, &why, &trail, &own).await?;
+            let of_branch = own.iter().map(|it| it.no).collect();
             let (run, run_name, trail) = (row.clone(), run_name.clone(), trail.clone());
-            items.push(InboxItem { run, run_name, why, asked, trail, choices });
+            items.push(InboxItem { run, run_name, why, asked, trail, of_branch, choices });
         }
         Ok(items)
     }
@@ -201,7 +203,7 @@ impl Views<'_> {
             Waits::Question { handoff, .. } => {
                 vec![self.choice(waiting, *handoff, Answer::Reply)]
             }
-            Waits::Loose { .. } => self.restarts(waiting),
+            Waits::Loose { branch, .. } => self.restarts(waiting, branch.as_ref()),
         }
     }
 
@@ -259,31 +261,6 @@ impl Views<'_> {
         Some(granted(&after)).filter(|it| *it != granted(waiting.run))
     }
 
-    /// How the orchestrator could hand in a loose baton again, and how the run could be ended.
-    fn restarts(&self, waiting: WaitingRun<'_>) -> Vec<InboxChoice> {
-        let agent = waiting.run.restarts_with(waiting.workflow);
-        let choice = |name, command: &Command| {
-            let then = self.then(waiting, command);
-            InboxChoice { name, needs_words: false, then, budget: None }
-        };
-        let again = agent.map(|to| {
-            let command = Command::Create(Create {
-                from: AgentId::orchestrator(),
-                to,
-                package: Package::new(Format::Json, "{}", Node::map([])),
-                outcome: None,
-                reason: None,
-                supersedes: None,
-                way: None,
-                token: None,
-                profile: Profile::Lenient,
-            });
-            choice("start", &command)
-        });
-        let cancel = choice("cancel", &Command::CancelRun { reason: None });
-        again.into_iter().chain([cancel]).collect()
-    }
-
     /// Asks the rules for the consequence of a command. Writes nothing.
     fn then(&self, waiting: WaitingRun<'_>, command: &Command) -> Then {
         match self.preview(waiting.run, waiting.workflow, command) {
@@ -323,7 +300,7 @@ fn place(before: &Run, run: &Run, command: &Command) -> Then {
     let branch = if let Command::Answer(answer) = command {
         before.handoff(answer.handoff).map(|it| it.branch)
     } else {
-        before.loose_branch()
+        loose::moved_branch(before, run)
     };
     let branch = branch.unwrap_or_else(|| run.first_branch());
     if let Some(fork) = run.fork.as_ref().filter(|_| run.branch(branch).is_none()) {
@@ -374,8 +351,9 @@ fn waits(run: &Run) -> Vec<Waits> {
         run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
             Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
         });
+    let first = |branch: u16| run.fork.as_ref().and_then(|it| it.first(branch)).cloned();
     let loose = run.branches.iter().filter_map(|it| match &it.baton {
-        Baton::Loose { at, .. } => Some(Waits::Loose { at: at.clone() }),
+        Baton::Loose { at, .. } => Some(Waits::Loose { at: at.clone(), branch: first(it.no) }),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
     });
     stopping.chain(questions).chain(loose).chain(advisory).collect()

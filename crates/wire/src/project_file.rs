@@ -4,6 +4,7 @@ use baton_core::contract::Profile;
 use baton_core::lint::Settings;
 use baton_core::names::WorkflowName;
 use baton_core::problem::Problem;
+use baton_core::workflow::Mode;
 
 use self::runner::RunnerSettings;
 use crate::database_url::DatabaseUrl;
@@ -12,7 +13,7 @@ use crate::file_problem::{FileProblem, Problems};
 use crate::located::toml;
 use crate::shown::shown;
 use crate::suggest::nearest;
-use crate::workflow_file::PROFILES;
+use crate::workflow_file::{MODES, PROFILES};
 
 pub mod agent_program;
 pub(crate) mod audit;
@@ -49,12 +50,14 @@ pub(crate) const KEYS: &[&str] = &[
     "checks",
 ];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
-pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "database_url", "profile"];
+pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "mode", "data", "database_url", "profile"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProjectFile {
     /// The default workflow of a run.
     pub default_workflow: Option<WorkflowName>,
+    /// The default mode of a run whose workflow has it.
+    pub default_mode: Option<Mode>,
     /// A folder inside `.baton`; see [`DEFAULT_DATA`].
     pub data: Option<String>,
     /// Set where the data is in PostgreSQL.
@@ -133,6 +136,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
         let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
         file.default_workflow =
             fields.get("workflow").and_then(|it| it.parsed(WorkflowName::parse, problems));
+        file.default_mode = fields.get("mode").and_then(|it| it.choice(MODES, problems));
         file.data = fields.get("data").and_then(|it| folder(&it, "`.baton`", "data", problems));
         file.database_url = fields.get("database_url").and_then(|it| database_url(&it, problems));
         file.profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
@@ -224,10 +228,10 @@ mod tests {
 
     #[test]
     fn every_key_is_read_and_none_is_needed() {
-        let text =
-            "[project]\nworkflow = \"story-pipeline\"\ndata = \"my/data\"\nprofile = \"strict\"\n";
+        let text = "[project]\nworkflow = \"story-pipeline\"\nmode = \"supervised\"\ndata = \"my/data\"\nprofile = \"strict\"\n";
         let expected = ProjectFile {
             default_workflow: Some(WorkflowName::parse("story-pipeline").unwrap()),
+            default_mode: Some(Mode::Supervised),
             data: Some("my/data".to_owned()),
             database_url: None,
             profile: Some(Profile::Strict),

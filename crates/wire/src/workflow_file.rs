@@ -9,7 +9,9 @@ use baton_core::hash::Hash;
 use baton_core::names::{CheckName, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
-use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Target, Workflow};
+use baton_core::workflow::{
+    Edge, Expiry, LazyGraph, Limits, Mode, OnExpire, Step, Target, Workflow,
+};
 use sha2::{Digest, Sha256};
 
 use self::agents::KnownAgents;
@@ -61,6 +63,12 @@ pub(crate) const LIMIT_KEYS: &[&str] = &[
 ];
 pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
     &[("loose", OnExpire::Loose), ("return", OnExpire::Return), ("ask", OnExpire::Ask)];
+pub(crate) const MODES: &[(&str, Mode)] = &[
+    ("autonomous", Mode::Autonomous),
+    ("semi-autonomous", Mode::SemiAutonomous),
+    ("supervised", Mode::Supervised),
+];
+
 pub(crate) const PROFILES: &[(&str, Profile)] =
     &[("lenient", Profile::Lenient), ("strict", Profile::Strict)];
 

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::word::ModeWord;
+
 /// An action on a handoff; `action` says which.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
@@ -38,9 +40,15 @@ pub struct PipelineCreate {
     pub reason: Option<String>,
     /// The number of a pending handoff that this one replaces.
     pub supersedes: Option<u64>,
+    /// The number of the handoff whose work is handed on, if the sender has that of several branches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<u64>,
     /// `sequential`, `delegation`, `escalation` or `return`.
     pub kind: Option<String>,
     pub workflow: Option<String>,
+    /// Of a new run; if omitted, the project's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ModeWord>,
 }
 
 /// Accepts a handoff.

@@ -1,11 +1,12 @@
 //! What may be typed after `baton handoff`.
 
 use baton_core::package::Format;
+use baton_core::workflow::Mode;
 use clap::{Args, Subcommand};
 
 use super::documents::format;
 use super::numbers::{ANY, whole_number};
-use super::{By, ProfileArg, Which, WriteArgs};
+use super::{By, ProfileArg, Which, WriteArgs, one_of};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HandoffCommand {
@@ -183,9 +184,15 @@ pub(crate) struct HandoffCreate {
     /// A pending handoff of the same sender that this one replaces
     #[arg(long, value_name = "HANDOFF")]
     pub(crate) supersedes: Option<String>,
+    /// The handoff whose work is handed on, where the sender has that of several branches
+    #[arg(long, value_name = "HANDOFF")]
+    pub(crate) handoff: Option<String>,
     /// The workflow of a new run
     #[arg(long, value_name = "WORKFLOW")]
     pub(crate) workflow: Option<String>,
+    /// How much of a new run goes on without a person [default: the project's]
+    #[arg(long, value_name = "MODE", value_parser = one_of(&Mode::ALL, Mode::name))]
+    pub(crate) mode: Option<Mode>,
     #[command(flatten)]
     pub(crate) profile: ProfileArg,
     #[command(flatten)]

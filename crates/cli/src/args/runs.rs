@@ -130,6 +130,9 @@ pub(crate) enum RunCommand {
         /// Why, in your words
         #[arg(long, value_name = "TEXT")]
         reason: String,
+        /// The handoff to the agent that resolves it, where several branches are blocked
+        #[arg(long, value_name = "HANDOFF")]
+        handoff: Option<String>,
         #[command(flatten)]
         write: WriteArgs,
     },

@@ -77,6 +77,7 @@ struct ShownAgent<'a> {
 fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
     let mut files = project.load();
     files.refuse_bad_agent(id)?;
+    tell_left_out(&files.catalog(&project.file));
     let id = AgentId::parse(id)?;
     let known: Vec<&str> = files.agents.iter().map(|(_, it)| it.agent.id.as_str()).collect();
     let (origin, file) =
@@ -117,6 +118,7 @@ fn check(cli: &Cli, project: &Project, name: Option<&str>) -> Result<(), Failure
         }
         Some(name) => {
             files.refuse_bad_agent(name)?;
+            tell_left_out(&files.catalog(&project.file));
             match files.agents.iter().find(|(_, it)| it.agent.id.as_str() == name) {
                 Some(_) => vec![name.to_owned()],
                 None => vec![check_file(&files, name)?],

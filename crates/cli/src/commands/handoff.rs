@@ -8,6 +8,7 @@ use baton_api::{
     Acceptance, Cancellation, Clarification, Completion, GivenBack, HandoffDetail, HandoffSummary,
     Heartbeat, LeaseUntil, NewHandoff, Page, QuestionAnswer, ReceiverNames, Rejection, Why,
 };
+use baton_core::workflow::Mode;
 
 use super::outcome::tell;
 use crate::api::{Api, Ask};
@@ -93,12 +94,14 @@ async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
         story: args.story.clone(),
         new_story: args.new_story,
         workflow: args.workflow.clone(),
+        mode: args.mode.map(Into::into),
         from_agent: args.from.clone().unwrap_or_default(),
         to_agent: args.to.clone().unwrap_or_default(),
         package: Some(payload::package(payload)?),
         outcome: args.outcome.clone(),
         reason: args.reason.clone(),
         supersedes: args.supersedes.clone(),
+        handoff: args.handoff.clone(),
         kind: None,
         token: None,
         profile: api.profile(&args.profile),
@@ -115,7 +118,9 @@ async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), 
         .with_some("run", args.run.as_ref())
         .with_some("story", args.story.as_ref())
         .with_some("newStory", args.new_story.then_some(true))
+        .with_some("handoff", args.handoff.as_ref())
         .with_some("workflow", args.workflow.as_ref())
+        .with_some("mode", args.mode.map(Mode::name))
         .with_some("agent", args.from.as_ref())
         .with_some("to", args.to.as_ref())
         .with("profile", api.profile(&args.profile).name());

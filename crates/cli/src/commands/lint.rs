@@ -4,8 +4,8 @@ mod edge;
 mod report;
 mod sarif;
 
-use baton_core::document::Node;
 use baton_core::document::request::{PipelineRequest, RequestAction};
+use baton_core::document::{Node, data_element};
 use baton_core::lint::{self, Facts, LintReport, LintRule, Parties, Settings, Severity, Silence};
 use baton_core::names::AgentId;
 use baton_core::package;
@@ -88,6 +88,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
         let format = Some(document.format);
         looked.push(match formats::decode(document.format, &document.text) {
             Ok(tree) => {
+                let tree = data_element::unfolded(&tree).unwrap_or(tree);
                 let package = Linted::of(&tree);
                 let edge =
                     edges.of_document(package.document, said.as_ref().or(package.edge.as_ref()));

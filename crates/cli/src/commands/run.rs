@@ -67,9 +67,9 @@ pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
         RunCommand::Skip { run, reason, write } => {
             on(api, run, write, "skip", &Because { reason: reason.clone() }).await
         }
-        RunCommand::Reroute { run, to, cause, reason, write } => {
-            let cause = (*cause).into();
-            let body = RerouteRequest { to: to.clone(), cause, reason: reason.clone() };
+        RunCommand::Reroute { run, to, cause, reason, handoff, write } => {
+            let (cause, handoff) = ((*cause).into(), handoff.clone());
+            let body = RerouteRequest { to: to.clone(), cause, reason: reason.clone(), handoff };
             on(api, run, write, "reroute", &body).await
         }
         RunCommand::Cleanup { run, reason, write } => {

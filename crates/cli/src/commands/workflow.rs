@@ -144,6 +144,7 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     let (name, source) = source_of(project, name)?;
     let files = project.load();
     let workflow = files.check(&name, &source)?;
+    tell_left_out(&files.catalog(&project.file));
     match cli.format() {
         OutputFormat::Json => {
             let sound = [
@@ -240,7 +241,10 @@ const SCHEMA_FILE: &str = "workflow.schema.json";
 
 fn named(project: &Project, name: &str) -> Result<Workflow, Failure> {
     let (name, source) = source_of(project, name)?;
-    parsed(Path::new(&source.origin), workflow_file::parse_file(&name, source.text()?))
+    let workflow =
+        parsed(Path::new(&source.origin), workflow_file::parse_file(&name, source.text()?))?;
+    tell_left_out(&project.load().catalog(&project.file));
+    Ok(workflow)
 }
 
 /// A workflow by its name, or a file by its path; with the name that it has to have.

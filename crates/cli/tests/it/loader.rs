@@ -301,3 +301,29 @@ fn a_prompt_names_no_server_but_that_of_its_project() {
     let prompt = project.ok(&["prompt", "1", "--face", "curl"]);
     assert!(prompt.starts_with(&format!("DASHBOARD_URL = {}\n", server.url)), "{prompt}");
 }
+
+/// The agent of that name that comes with Baton takes its place: nobody would notice.
+#[test]
+fn every_command_that_reads_the_files_says_that_an_agent_is_left_out() {
+    let project = Project::new();
+    project.write(
+        ".baton/agents/validator-agent.md",
+        "---\nname: validator\ndescription: Checks\n---\n\n# Validator\n\nCheck it.\n",
+    );
+    for command in [
+        &["workflow", "check", "issue-to-merge"][..],
+        &["workflow", "show", "issue-to-merge"],
+        &["workflow", "docs", "issue-to-merge"],
+        &["workflow", "graph", "issue-to-merge"],
+        &["workflow", "simulate", "issue-to-merge", "--runs", "2"],
+        &["workflow", "list"],
+        &["agent", "show", "fixer-agent"],
+        &["agent", "check", "fixer-agent"],
+        &["agent", "list"],
+        &["status"],
+    ] {
+        let said = project.run(command);
+        assert!(said.stderr.contains("left out: "), "{command:?}: {said:?}");
+        assert!(said.stderr.contains("validator-agent.md"), "{command:?}: {said:?}");
+    }
+}

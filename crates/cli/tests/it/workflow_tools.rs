@@ -242,18 +242,26 @@ fn an_agent_is_added_between_two_others_by_files_alone() {
     project.ok(&["workflow", "eject", "issue-to-merge"]);
     let path = project.path().join(".baton/workflows/issue-to-merge.yaml");
     let file = std::fs::read_to_string(&path).unwrap();
-    let [edge, step] = blocks(page, "yaml").try_into().unwrap();
-    let lines: Vec<&str> = file
-        .lines()
-        .map(|it| match it.contains("{ to: validate, contract: xml/reviewer-agent") {
-            true => edge.as_str(),
-            false => it,
-        })
-        .collect();
+    let [edge, passed_on, step] = blocks(page, "yaml").try_into().unwrap();
+    // Each line of the page stands for the one that begins as it does and leads to the validator.
+    let new: Vec<&str> = edge.lines().chain(passed_on.lines()).collect();
+    let begins = |line: &str| line.split('{').next().unwrap().trim().to_owned();
+    let contract = |line: &str| {
+        line.split("contract: ").nth(1).map(|it| it.split(',').next().unwrap().to_owned())
+    };
+    let replaced = |it: &'_ str| {
+        let is_it = |new: &&&str| begins(new) == begins(it) && contract(new) == contract(it);
+        let new = new.iter().find(is_it).filter(|_| it.contains("to: validate"))?;
+        let indent = it.len() - it.trim_start().len();
+        Some(format!("{}{}", &it[..indent], new.trim_start()))
+    };
+    let lines: Vec<String> =
+        file.lines().map(|it| replaced(it).unwrap_or_else(|| it.to_owned())).collect();
     let file = lines.join("\n").replace("\n  validate:\n", &format!("\n{step}\n\n  validate:\n"));
     std::fs::write(&path, &file).unwrap();
     let sound = project.ok(&["workflow", "check", "issue-to-merge"]);
     assert!(sound.contains("8 steps, 14 edges"), "{sound}");
+    assert_eq!(file.matches("to: validate").count(), 1, "no way goes past the new agent: {file}");
 
     let send = |name: &str, from_to: &[(&str, &str)]| {
         let text = from_to.iter().fold(fixture(name), |text, (old, new)| text.replace(old, new));

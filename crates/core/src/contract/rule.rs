@@ -5,7 +5,7 @@
 
 use super::body::{Body, items};
 use super::rule_text::either;
-use super::value::{ValueKind, scalar};
+use super::value::{ValueKind, is_among, scalar};
 use crate::document::Node;
 use crate::problem::Problem;
 
@@ -81,14 +81,15 @@ impl When {
     }
 
     fn holds(&self, body: &Body<'_>) -> bool {
-        let nodes =
-            || std::iter::once(&self.field).chain(&self.others).filter_map(|it| body.at(it));
+        let paths = || std::iter::once(&self.field).chain(&self.others);
         let is_among = |words: &[String]| {
-            let is_one =
-                |it: &Node| scalar(it).is_some_and(|it| words.iter().any(|word| word == it));
-            nodes().any(is_one)
+            let is_one = |path: &String| {
+                let said = body.at(path).and_then(scalar);
+                said.is_some_and(|it| is_among(path, it, words))
+            };
+            paths().any(is_one)
         };
-        let is_there = || nodes().any(|it| !it.is_blank());
+        let is_there = || paths().filter_map(|it| body.at(it)).any(|it| !it.is_blank());
         match &self.test {
             WhenTest::Is(words) => is_among(words),
             WhenTest::IsNot(words) => !is_among(words),
@@ -153,8 +154,8 @@ impl ContractRule {
             }
             Check::OneOf(allowed) => {
                 let Some(node) = node else { return Some(self.missing(path())) };
-                let is_allowed =
-                    scalar(node).is_some_and(|it| allowed.iter().any(|word| word == it));
+                let at = found.map_or(&self.field, |(path, _)| path);
+                let is_allowed = scalar(node).is_some_and(|it| is_among(at, it, allowed));
                 (!is_allowed).then(|| {
                     let message = format!("must be {}: {}", either(allowed), self.about);
                     Problem::new(path(), "wrong_value", message)
@@ -222,7 +223,7 @@ impl ContractRule {
     fn contradiction(&self, body: &Body<'_>, refused: &[String]) -> Option<Problem> {
         let says_it = |path: &&String| {
             let value = body.at(path).and_then(scalar);
-            value.is_some_and(|it| refused.iter().any(|word| word == it))
+            value.is_some_and(|it| is_among(path, it, refused))
         };
         let path = self.spellings().find(says_it)?;
         let message = format!("cannot be {} here: {}", either(refused), self.about);

@@ -111,3 +111,36 @@ fn numbers_and_booleans_are_read_from_text_too() {
         expect!["n: is text, not a number: what it is for [wrong_type]"],
     );
 }
+
+#[test]
+fn how_something_ended_is_compared_by_its_meaning() {
+    let words = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let is_one = |field: &'static str, said: &str| {
+        let rule = rule(&[field], Check::OneOf(words(&["complete", "needs-review", "blocked"])));
+        let document = Node::map([(field, Node::text(said))]);
+        contract(vec![rule]).check(&document).must.is_empty()
+    };
+    for said in
+        ["complete", "success", "passed", "completed", "Complete", "BLOCKED", "needs_review"]
+    {
+        assert!(is_one("status", said), "{said}");
+    }
+    for said in ["failed", "ready", "merged", "", "done"] {
+        assert!(!is_one("status", said), "{said}");
+    }
+    assert!(!is_one("phase", "Complete"), "only what says how something ended");
+    // What follows from a status follows from each of its words.
+    let refused = ContractRule {
+        when: vec![When::is("status", &["complete"])],
+        ..rule(&["tests_passed"], Check::NoneOf(words(&["false"])))
+    };
+    let failing =
+        |said: &str| Node::map([("status", Node::text(said)), ("tests_passed", Node::Bool(false))]);
+    for (said, n_problems) in [("Passed", 1), ("success", 1), ("blocked", 0)] {
+        let report = contract(vec![refused.clone()]).check(&failing(said));
+        assert_eq!(report.must.len(), n_problems, "{said}");
+    }
+    let contradiction = rule(&["validation_status"], Check::NoneOf(words(&["passed"])));
+    let document = Node::map([("validation_status", Node::text("SUCCESS"))]);
+    assert_eq!(contract(vec![contradiction]).check(&document).must.len(), 1);
+}

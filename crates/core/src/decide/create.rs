@@ -33,6 +33,11 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
             }
         };
     }
+    fork::check_sender(draft, create)?;
+    // Where it has a fencing token, that says more about work that was lost.
+    if let (Some(no), None) = (create.hands_on, create.token) {
+        draft.open_end(no)?;
+    }
     match draft.baton().clone() {
         Baton::Loose { at, other, .. } => {
             if let Some(token) = create.token {

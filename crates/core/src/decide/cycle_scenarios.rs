@@ -172,7 +172,7 @@ fn the_same_findings_twice_in_a_row_ask_at_once_through_other_steps_too() {
         check_asked(
             &tester,
             expect![
-                "Two reviews in a row found the same; a person decides how to go on; review asks, fix would work; continue accept hand_to abort"
+                "`review` found the same twice in a row; a person decides how to go on; review asks, fix would work; continue accept hand_to abort"
             ],
         );
         let (no, _) = gate(&tester);

@@ -3,6 +3,7 @@
 
 use super::complete::raise_blockers;
 use super::draft::Draft;
+use super::fork::which_of_several;
 use super::gate::{gate_when_stuck, open_gate_from, orchestrator};
 use super::limit;
 use super::offer::{Offer, offer};
@@ -10,7 +11,7 @@ use super::passed;
 use super::route::{FinishedWork, Route};
 use crate::command::Reroute;
 use crate::content::ContentId;
-use crate::detour::Detour;
+use crate::detour::{Detour, RerouteCause};
 use crate::event::{BlockerEvent, HandoffEvent};
 use crate::gate::{Gate, GateCause};
 use crate::names::{AgentId, Principal};
@@ -140,46 +141,102 @@ pub(super) fn ask_a_person(
     open_gate_from(draft, orchestrator(), gate, Some(follows))
 }
 
-/// An operator sends the blockers to another agent, or to a person.
+/// An operator sends the blockers to another agent, or to a person. To consolidate, those of every branch
+/// that is blocked for the same reason.
 pub(super) fn reroute(draft: &mut Draft<'_>, reroute: &Reroute) -> Result<(), Refusal> {
     passed::only_a_person(draft, &reroute.by)?;
-    let current = draft.current().cloned();
-    let detoured = current.as_ref().and_then(|it| Some((it, it.detour.as_deref()?)));
-    let Some((handoff, detour)) = detoured else {
-        return Err(Refusal::NoDetour { whereabouts: draft.whereabouts() });
-    };
+    let detours = rerouted(draft, reroute)?;
     let to = &reroute.to;
-    if *to == handoff.to.agent || *to == detour.blocked().agent || to.is_orchestrator() {
-        return Err(Refusal::NotAnEdge {
-            from: handoff.to.place.to_string(),
-            to: to.clone(),
-            outcome: None,
-            known: "blockers go to another agent, or to `human`".to_owned(),
-        });
+    for (handoff, detour) in &detours {
+        let is_there = *to == handoff.to.agent || *to == detour.blocked().agent;
+        if is_there || to.is_orchestrator() {
+            return Err(Refusal::NotAnEdge {
+                from: handoff.to.place.to_string(),
+                to: to.clone(),
+                outcome: None,
+                known: "blockers go to another agent, or to `human`".to_owned(),
+            });
+        }
     }
     if !to.is_human() && draft.ground.agents.find(to).is_none() {
         return Err(Refusal::UnknownAgent { agent: to.clone() });
     }
     let reason = draft.keep(reroute.reason.as_str());
+    let mut first = None;
+    for (handoff, detour) in &detours {
+        draft.branch = handoff.branch;
+        let made = reroute_one(draft, reroute, handoff, detour, reason);
+        first.get_or_insert((made, handoff.branch));
+    }
+    if let Some((made, branch)) = first {
+        draft.done.handoff = Some(made);
+        draft.branch = branch;
+    }
+    Ok(())
+}
+
+/// The handoffs to resolvers that a reroute is about.
+fn rerouted(draft: &Draft<'_>, reroute: &Reroute) -> Result<Vec<(Handoff, Detour)>, Refusal> {
+    let currents = draft.run.branches.iter().filter_map(|it| draft.run.current_in(it.no));
+    let detours = currents.filter_map(|it| Some((it.clone(), it.detour.as_deref()?.clone())));
+    let mut detours: Vec<(Handoff, Detour)> = detours.collect();
+    let no_detour = || Refusal::NoDetour { whereabouts: draft.whereabouts() };
+    let reason = match reroute.handoff {
+        Some(no) => {
+            let branch = draft.open_end(no)?.branch;
+            let named = detours.iter().find(|(it, _)| it.branch == branch).ok_or_else(no_detour)?;
+            Some(named.1.reason.clone())
+        }
+        None => None,
+    };
+    let is_one = |(it, _): &&(Handoff, Detour)| it.branch == draft.branch;
+    let reason_here = detours.iter().find(is_one).map(|(_, it)| it.reason.clone());
+    let is_alike = detours.iter().all(|(_, it)| Some(&it.reason) == reason_here.as_ref());
+    match (reroute.cause, reason) {
+        (RerouteCause::Consolidate, Some(reason)) => detours.retain(|(_, it)| it.reason == reason),
+        (RerouteCause::Consolidate, None) if is_alike => {}
+        (_, Some(_)) => detours.retain(|(it, _)| it.branch == draft.branch),
+        (_, None) => {
+            if let Some(fork) = &draft.run.fork {
+                let several: Vec<&Handoff> = detours.iter().map(|(it, _)| it).collect();
+                let what = "agents are resolving blockers of several branches".to_owned();
+                which_of_several(fork, &several, what)?;
+            }
+        }
+    }
+    // What is consolidated may be with that agent already.
+    if reroute.cause == RerouteCause::Consolidate
+        && detours.iter().any(|(it, _)| it.to.agent != reroute.to)
+    {
+        detours.retain(|(it, _)| it.to.agent != reroute.to);
+    }
+    if detours.is_empty() { Err(no_detour()) } else { Ok(detours) }
+}
+
+fn reroute_one(
+    draft: &mut Draft<'_>,
+    reroute: &Reroute,
+    handoff: &Handoff,
+    detour: &Detour,
+    reason: ContentId,
+) -> HandoffNo {
     super::frame::clear_inside(draft, handoff.no, Some(reason));
     draft.emit(BlockerEvent::Rerouted {
         handoff: handoff.no,
         cause: reroute.cause,
-        to: to.clone(),
+        to: reroute.to.clone(),
         by: reroute.by.clone(),
         reason,
     });
     draft.emit(HandoffEvent::Superseded { handoff: handoff.no, reason: Some(reason) });
-    draft.done.handoff = Some(if to.is_human() {
-        ask_a_person(draft, detour, Some(reason), handoff.no)
-    } else {
-        let again = Offer {
-            reason: Some(reason),
-            ..to_resolver(detour.clone(), to.clone(), Some(handoff.no))
-        };
-        offer(draft, again)
-    });
-    Ok(())
+    if reroute.to.is_human() {
+        return ask_a_person(draft, detour, Some(reason), handoff.no);
+    }
+    let again = Offer {
+        reason: Some(reason),
+        ..to_resolver(detour.clone(), reroute.to.clone(), Some(handoff.no))
+    };
+    offer(draft, again)
 }
 
 /// The step went on although blockers were open: an operator moved it past them.

@@ -312,6 +312,7 @@ fn a_detour_that_nobody_takes_in_time_follows_the_workflow() {
 
 pub(super) fn reroute(to: &str) -> Command {
     Command::Reroute(Reroute {
+        handoff: None,
         to: agent(to),
         cause: RerouteCause::MajorDecision,
         reason: reason("it concerns every team"),

@@ -166,10 +166,6 @@ impl<'a> Draft<'a> {
         self.run.baton_in(self.branch)
     }
 
-    pub(super) fn current(&self) -> Option<&Handoff> {
-        self.run.current_in(self.branch)
-    }
-
     pub(super) fn passed(&self) -> Option<&[GateEdge]> {
         self.run.passed_in(self.branch)
     }

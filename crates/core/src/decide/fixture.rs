@@ -256,6 +256,7 @@ pub(super) fn create(from: &str, to: &str, package: Node) -> Create {
         outcome: None,
         reason: None,
         supersedes: None,
+        hands_on: None,
         way: None,
         token: None,
         profile: Profile::Lenient,

@@ -52,12 +52,12 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
             let own = workflow.branch_of(&start.step).map(|(_, branch)| branch);
             own.filter(|it| run.branch(*it).is_some()).or_else(|| run.loose_branch())
         }
-        Command::Reroute(_) => {
+        Command::Reroute(it) => it.handoff.and_then(of_handoff).or_else(|| {
             let is_detour = |it: &&Branch| {
                 run.current_in(it.no).is_some_and(|handoff| handoff.detour.is_some())
             };
             run.branches.iter().find(is_detour).map(|it| it.no)
-        }
+        }),
         Command::Skip { .. } => {
             let is_optional = |it: &&Branch| {
                 let place = run.current_place_in(it.no).and_then(Place::as_step);
@@ -82,64 +82,95 @@ pub(super) fn branch_of(run: &Run, workflow: &Workflow, command: &Command) -> u1
 /// The branch in which an agent hands off: where it has the work, best along an edge to the receiver
 /// that it names; else where it may take up a loose baton.
 fn branch_of_create(run: &Run, workflow: &Workflow, create: &Create) -> u16 {
-    let by_number = create.supersedes.or(create.token.map(|it| it.handoff));
-    if let Some(handoff) = by_number.and_then(|it| run.handoff(it)) {
+    if let Some(handoff) = named_by(create).and_then(|it| run.handoff(it)) {
         return handoff.branch;
     }
-    let fits = |branch: &Branch| {
-        let leads_on = |place: &Place| {
-            let own = run.fork.as_ref().and_then(|it| it.first(branch.no));
-            let is_source = run.fork.as_ref().is_some_and(|it| it.from.place == *place);
-            match own.filter(|_| is_source) {
-                Some(first) => workflow.agents_at(&Place::Step(first.clone())).contains(&create.to),
-                None => {
-                    let edges = workflow.edges_from(place).iter();
-                    edges.into_iter().any(|it| workflow.agents_along(it).contains(&create.to))
-                }
-            }
-        };
-        match (&branch.baton, run.current_in(branch.no)) {
-            (Baton::Held { .. }, Some(it)) if it.to.agent == create.from => {
-                if leads_on(&it.to.place) { 10 } else { 9 }
-            }
-            (Baton::Offered { .. } | Baton::Parked { .. }, Some(it))
-                if it.to.agent == create.from && it.state == State::Pending =>
-            {
-                if leads_on(&it.to.place) { 8 } else { 7 }
-            }
-            (Baton::Offered { .. } | Baton::Parked { .. }, Some(it))
-                if it.from.agent == create.from && it.to.agent == create.to =>
-            {
-                4
-            }
-            (Baton::Loose { at, other, .. }, _) => {
-                let concerns = |agent: &AgentId| {
-                    [at, other].into_iter().any(|it| workflow.agents_at(it).contains(agent))
-                };
-                let is_again = create.from.is_orchestrator() && concerns(&create.to);
-                let is_own = is_again || (!create.from.is_orchestrator() && concerns(&create.from));
-                let leads = is_again || leads_on(at) || leads_on(other);
-                match (is_own, leads) {
-                    (true, true) => 6,
-                    (true, false) => 5,
-                    (false, _) => 2,
-                }
-            }
-            _ => {
-                let frames = run.frames_in(branch.no);
-                let mut callers = frames.filter_map(|it| run.handoff(it.caller));
-                if callers.any(|it| it.to.agent == create.from) { 3 } else { 1 }
-            }
-        }
-    };
     let mut best = (0, run.first_branch());
     for branch in &run.branches {
-        let fit = fits(branch);
+        let fit = fit(run, workflow, create, branch);
         if fit > best.0 {
             best = (fit, branch.no);
         }
     }
     best.1
+}
+
+fn named_by(create: &Create) -> Option<HandoffNo> {
+    create.supersedes.or(create.token.map(|it| it.handoff)).or(create.hands_on)
+}
+
+/// From here on the agent has the work of the branch.
+const HAS_THE_WORK: u8 = 7;
+
+/// How well a branch fits the agent that hands off.
+fn fit(run: &Run, workflow: &Workflow, create: &Create, branch: &Branch) -> u8 {
+    let leads_on = |place: &Place| {
+        let own = run.fork.as_ref().and_then(|it| it.first(branch.no));
+        let is_source = run.fork.as_ref().is_some_and(|it| it.from.place == *place);
+        match own.filter(|_| is_source) {
+            Some(first) => workflow.agents_at(&Place::Step(first.clone())).contains(&create.to),
+            None => {
+                let edges = workflow.edges_from(place).iter();
+                edges.into_iter().any(|it| workflow.agents_along(it).contains(&create.to))
+            }
+        }
+    };
+    match (&branch.baton, run.current_in(branch.no)) {
+        (Baton::Held { .. }, Some(it)) if it.to.agent == create.from => {
+            HAS_THE_WORK + if leads_on(&it.to.place) { 3 } else { 2 }
+        }
+        (Baton::Offered { .. } | Baton::Parked { .. }, Some(it))
+            if it.to.agent == create.from && it.state == State::Pending =>
+        {
+            HAS_THE_WORK + u8::from(leads_on(&it.to.place))
+        }
+        (Baton::Offered { .. } | Baton::Parked { .. }, Some(it))
+            if it.from.agent == create.from && it.to.agent == create.to =>
+        {
+            4
+        }
+        (Baton::Loose { at, other, .. }, _) => {
+            let concerns = |agent: &AgentId| {
+                [at, other].into_iter().any(|it| workflow.agents_at(it).contains(agent))
+            };
+            let is_again = create.from.is_orchestrator() && concerns(&create.to);
+            let is_own = is_again || (!create.from.is_orchestrator() && concerns(&create.from));
+            let leads = is_again || leads_on(at) || leads_on(other);
+            match (is_own, leads) {
+                (true, true) => 6,
+                (true, false) => 5,
+                (false, _) => 2,
+            }
+        }
+        _ => {
+            let frames = run.frames_in(branch.no);
+            let mut callers = frames.filter_map(|it| run.handoff(it.caller));
+            if callers.any(|it| it.to.agent == create.from) { 3 } else { 1 }
+        }
+    }
+}
+
+/// An agent that has the work of several branches says which of them it hands on, where the receiver
+/// does not.
+pub(super) fn check_sender(draft: &Draft<'_>, create: &Create) -> Result<(), Refusal> {
+    let Some(fork) = &draft.run.fork else { return Ok(()) };
+    if named_by(create).is_some() {
+        return Ok(());
+    }
+    let fits = |it: &Branch| fit(&draft.run, draft.workflow(), create, it);
+    let best = draft.run.branches.iter().map(fits).max().unwrap_or(0);
+    let own = draft.run.branches.iter().filter(|it| best >= HAS_THE_WORK && fits(it) == best);
+    let own: Vec<&Handoff> = own.filter_map(|it| draft.run.current_in(it.no)).collect();
+    which_of_several(fork, &own, format!("`{}` has the work of several branches", create.from))
+}
+
+/// Refused where there is more than one.
+pub fn which_of_several(fork: &Fork, own: &[&Handoff], what: String) -> Result<(), Refusal> {
+    if own.len() < 2 {
+        return Ok(());
+    }
+    let choice = |it: &&Handoff| (it.no, fork.first(it.branch).unwrap_or(&fork.join).clone());
+    Err(Refusal::WhichHandoff { what, choices: own.iter().map(choice).collect() })
 }
 
 /// Invariant of every command: work of a branch is in that branch, or with the party that fanned it

@@ -124,3 +124,32 @@ fn warnings_of_a_fan_out_are_told_to_the_sender_once_and_to_every_receiver() {
         .collect();
     assert_eq!(told, [(Kind::Sequential, 1); 3]);
 }
+
+/// Two branches of one agent: it says which of them it hands on.
+#[test]
+fn an_agent_that_has_the_work_of_two_branches_names_the_handoff() {
+    let mut workflow = fanned(JoinNeed::All);
+    let of = |it: &crate::workflow::Workflow, id: &str| {
+        it.steps.iter().position(|step| step.id.as_str() == id).unwrap()
+    };
+    let (write, probe) = (of(&workflow, "write"), of(&workflow, "probe"));
+    workflow.steps[probe].agents = workflow.steps[write].agents.clone();
+    let mut tester = forked_in(workflow);
+    let sends = |hands_on: Option<u32>| {
+        let hands_on = hands_on.map(HandoffNo);
+        Command::Create(Create { hands_on, ..create("documenter", "reviewer", nothing()) })
+    };
+    let refused = tester.tries(&sends(None)).unwrap_err();
+    assert_eq!(refused.code(), "which_handoff", "{refused}");
+    assert_eq!(refused.mentioned(), [HandoffNo(3), HandoffNo(4)]);
+    // What it has accepted is meant before what it is only offered.
+    tester.accepts(4);
+    assert_eq!(branch_of(&tester.run, &tester.workflow, &sends(None)), 3);
+    tester.accepts(3);
+    assert_eq!(tester.tries(&sends(None)).unwrap_err().code(), "which_handoff");
+    assert_eq!(tester.tries(&sends(Some(1))).unwrap_err().code(), "finished");
+    tester.does(&sends(Some(4)));
+    assert_eq!(tester.run.fork.as_ref().unwrap().arrived[0].branch, 3);
+    tester.does(&sends(None));
+    assert_eq!(tester.run.fork.as_ref().unwrap().arrived.len(), 2);
+}

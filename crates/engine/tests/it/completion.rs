@@ -59,7 +59,7 @@ impl World {
         let mut create = create(from, to, "{}");
         create.package = xml(&text);
         create.outcome = outcome;
-        let within = RunTarget::Story { key: key(STORY), workflow: None };
+        let within = RunTarget::Story { key: key(STORY), workflow: None, mode: None };
         self.engine.create(&caller(from), within, create).await.unwrap();
     }
 

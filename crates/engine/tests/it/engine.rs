@@ -135,6 +135,7 @@ async fn where_two_workflows_would_do_the_caller_has_to_say_which() {
         let within = RunTarget::Story {
             key: key("s-1"),
             workflow: Some(WorkflowName::parse("other-roads").unwrap()),
+            mode: None,
         };
         let first = create("fixer", "checker", "{}");
         world.engine.create(&caller("fixer"), within, first).await.unwrap();

@@ -118,7 +118,7 @@ async fn no_way_in_begins_behind_a_gate() {
         let world = backend.world_with(catalog()).await;
         for profile in [Profile::Lenient, Profile::Strict] {
             let create = Create { profile, ..create("implementation", "orchestrator", SUMMARY) };
-            let within = RunTarget::Story { key: key("s-1"), workflow: None };
+            let within = RunTarget::Story { key: key("s-1"), workflow: None, mode: None };
             let error = world.engine.create(&caller("ada"), within, create).await.unwrap_err();
             assert_eq!(error.code(), "behind_gate", "{profile:?}");
         }

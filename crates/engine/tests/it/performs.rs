@@ -64,7 +64,7 @@ impl World {
                 self.engine.start_at(caller, start, at).await
             }
             What::Create(create) => {
-                let within = RunTarget::Story { key: story, workflow };
+                let within = RunTarget::Story { key: story, workflow, mode: None };
                 self.engine.create(caller, within, real_create(create)).await
             }
             What::On(order) => {

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use baton_core::outcome::Outcome as Ended;
+use baton_core::package::{Format, Package};
 use baton_core::run::HandoffNo;
-use baton_engine::{CommandResult, Engine, EngineError};
+use baton_engine::{CommandResult, Engine, EngineError, ReceiveResult};
 use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef};
+use baton_wire::formats;
 use jiff::SignedDuration;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
+use crate::receive::hints;
 use crate::world::*;
 
 type Answer = Result<CommandResult, EngineError>;
@@ -82,6 +85,29 @@ async fn many_who_begin_one_story_begin_one_run() {
         .await;
         assert_eq!(counts(&started), [("already_open", 9), ("done", 1)]);
         assert_eq!(world.store.runs(&RunFilter::default()).await.unwrap().len(), 2);
+        world.is_sound().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_documents_that_bring_one_story_begin_one_run() {
+    for backend in Backend::all() {
+        let world = backend.world().await;
+        for story in 1..=20 {
+            let answers = at_once(12, &world.engine, |_, engine| async move {
+                let text = format!(
+                    r#"{{"handoff":{{"from":"analyst","to":"implementer","issue_url":"https://github.com/o/r/issues/{story}","plan":"p"}}}}"#
+                );
+                let document = formats::decode(Format::Json, &text).unwrap();
+                let package = Package::new(Format::Json, text, document);
+                let received = engine.receive(&caller("analyst"), package, &hints()).await;
+                received.map(|it| match it {
+                    ReceiveResult::Moved(it) | ReceiveResult::TakenUp(it) | ReceiveResult::Noted(it) => it,
+                })
+            })
+            .await;
+            assert_eq!(counts(&answers), [("done", 1), ("duplicate", 11)], "story {story}");
+        }
         world.is_sound().await;
     }
 }

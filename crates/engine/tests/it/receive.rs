@@ -33,13 +33,14 @@ async fn issues(backend: Backend) -> World {
     backend.world_with(catalog_of(&[ISSUES], None)).await
 }
 
-fn hints() -> DocumentHints {
+pub(crate) fn hints() -> DocumentHints {
     DocumentHints {
         run: None,
         handoff: None,
         story: None,
         new_story: false,
         workflow: None,
+        mode: None,
         agent: None,
         to: None,
         way: None,

@@ -252,7 +252,7 @@ pub(crate) fn start(story: &str) -> StartRun {
 }
 
 pub(crate) fn of_story(story: &str) -> RunTarget {
-    RunTarget::Story { key: key(story), workflow: None }
+    RunTarget::Story { key: key(story), workflow: None, mode: None }
 }
 
 pub(crate) fn create(from: &str, to: &str, document: &str) -> Create {
@@ -263,6 +263,7 @@ pub(crate) fn create(from: &str, to: &str, document: &str) -> Create {
         outcome: None,
         reason: None,
         supersedes: None,
+        hands_on: None,
         way: None,
         token: None,
         profile: Profile::Lenient,

@@ -108,9 +108,11 @@ impl Form {
                 let words = words("Your answer", "comment", MOST_COMMENT);
                 Some(Self { id: number.to_string(), words, target: AnswerTarget::Handoff(number) })
             }
-            Waits::Loose { .. } => {
+            Waits::Loose { branch, .. } => {
                 let words = words("Your reason", "reason", MOST_REASON);
-                Some(Self { id: format!("run-{run}"), words, target: AnswerTarget::LooseRun(run) })
+                let of = branch.as_ref().map(|it| format!("-{it}")).unwrap_or_default();
+                let id = format!("run-{run}{of}");
+                Some(Self { id, words, target: AnswerTarget::LooseRun(run) })
             }
         }
     }
@@ -131,7 +133,11 @@ impl Form {
                 None => json!({ "answer": choice.name }),
             },
             AnswerTarget::LooseRun(_) if choice.name == "start" => {
-                json!({ "story": item.run.run.story.as_str() })
+                let story = item.run.run.story.as_str();
+                match item.starts_with(choice) {
+                    Some(agent) => json!({ "story": story, "toAgent": agent.as_str() }),
+                    None => json!({ "story": story }),
+                }
             }
             AnswerTarget::LooseRun(_) => json!({}),
         })

@@ -300,11 +300,13 @@ async fn create(
     let from = known_agent(app, &asked.from_agent)?;
     let to = known_agent(app, &asked.to_agent)?;
     let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
-    let within = RunTarget::Story { key, workflow };
-    let supersedes = match asked.supersedes {
-        Some(number) => Some(app.read().handoff_in(&within, &HandoffRef::Number(number)).await?),
-        None => None,
+    let mode = asked.mode.map(|it| it.0);
+    let within = RunTarget::Story { key, workflow, mode };
+    let own = async |number: Option<u64>| match number {
+        Some(number) => app.read().handoff_in(&within, &HandoffRef::Number(number)).await.map(Some),
+        None => Ok(None),
     };
+    let (supersedes, hands_on) = (own(asked.supersedes).await?, own(asked.handoff).await?);
     let create = Create {
         from,
         to,
@@ -312,6 +314,7 @@ async fn create(
         outcome: asked.outcome.as_deref().map(outcome).transpose()?,
         reason: reason(asked.reason.as_deref())?,
         supersedes,
+        hands_on,
         way: asked.kind.as_deref().map(way).transpose()?,
         token: None,
         profile: Profile::Lenient,

@@ -6,7 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use baton_api::{CommandAnswer, ProfileWord};
+use baton_api::{CommandAnswer, ModeWord, ProfileWord};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::Way;
 use baton_core::names::{AgentId, WorkflowName};
@@ -52,6 +52,9 @@ pub(crate) struct DocumentQuery {
     /// For a new run; if omitted, the workflow that has a matching edge.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     workflow: Option<String>,
+    /// For a new run; if omitted, the project's.
+    #[param(inline)]
+    mode: Option<ModeWord>,
     /// The sender, if the document does not name one; by default the run's holder.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     agent: Option<String>,
@@ -187,6 +190,7 @@ async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHint
         },
         new_story: query.new_story,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
+        mode: query.mode.map(|it| it.0),
         agent: by(app, query.agent.as_deref())?,
         to: by(app, query.to.as_deref())?,
         way: None,

@@ -154,6 +154,10 @@ pub(super) async fn create(
         Some(name) => Some(own(name).await?),
         None => None,
     };
+    let hands_on = match asked.handoff.as_deref() {
+        Some(name) => Some(own(name).await?),
+        None => None,
+    };
     let token = match &asked.token {
         Some(token) => Some(Token { handoff: own(&token.handoff).await?, fence: token.fence }),
         None => None,
@@ -165,6 +169,7 @@ pub(super) async fn create(
         outcome: asked.outcome.as_deref().map(outcome).transpose()?,
         reason: reason(asked.reason.as_deref())?,
         supersedes,
+        hands_on,
         way: asked.kind.map(|it| it.0),
         token,
         profile: asked.profile.0,
@@ -181,6 +186,7 @@ async fn within(app: &RequestScope, asked: &NewHandoff) -> Result<RunTarget, Api
         (None, Some(story)) => Ok(RunTarget::Story {
             key: typed_story(app, story, asked.new_story.into()).await?,
             workflow: asked.workflow.as_deref().map(WorkflowName::parse).transpose()?,
+            mode: asked.mode.map(|it| it.0),
         }),
         (Some(_), Some(_)) | (None, None) => {
             Err(ApiProblem::malformed("missing_field", "say `story` or `run`, one of the two"))

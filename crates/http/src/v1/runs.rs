@@ -10,8 +10,8 @@ use baton_core::budget::Budget;
 use baton_core::command::{Command, Reroute};
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
-use baton_engine::{Dependencies, StartRun, StartingPoint};
-use baton_store::RunFilter;
+use baton_engine::{Dependencies, RunTarget, StartRun, StartingPoint};
+use baton_store::{RunFilter, RunRef};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -274,11 +274,18 @@ pub(super) async fn reroute(
     write: WriteRequest<RerouteRequest>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let asked = &write.asked;
-    let workflow = find_run(&app, &name.0).await?.run.workflow;
-    let to = known_agent_of(&app, &asked.to, Some(&workflow))?;
+    let run = find_run(&app, &name.0).await?.run;
+    let to = known_agent_of(&app, &asked.to, Some(&run.workflow))?;
     let reason = Reason::parse(&asked.reason)?;
     let by = write.caller.principal().clone();
-    let reroute = Reroute { to, cause: asked.cause.0, reason, by };
+    let handoff = match asked.handoff.as_deref() {
+        Some(name) => {
+            let which = app.read().handoff_named(name, Some(run.id)).await?;
+            Some(app.read().handoff_in(&RunTarget::Run(RunRef::Id(run.id)), &which).await?)
+        }
+        None => None,
+    };
+    let reroute = Reroute { handoff, to, cause: asked.cause.0, reason, by };
     on_run(&app, &name, &write, Command::Reroute(reroute)).await
 }
 

@@ -11,6 +11,10 @@ mod archive;
 mod attribution;
 mod audit;
 #[cfg(test)]
+mod base_structure;
+#[cfg(test)]
+mod branches;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod client;
@@ -40,8 +44,9 @@ mod gates;
 mod handoffs;
 #[cfg(test)]
 mod hostile;
-#[cfg(test)]
 mod inbox;
+#[cfg(test)]
+mod inbox_words;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]

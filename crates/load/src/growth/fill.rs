@@ -127,6 +127,7 @@ impl Filler {
             outcome: None,
             reason: None,
             supersedes: Some(no),
+            hands_on: None,
             way: None,
             token: None,
             profile: Profile::Lenient,

@@ -91,7 +91,7 @@ fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> SentPackage {
     let Some(id) = row.package else { return SentPackage::Nothing };
     let Some(content) = history.content(id) else { return SentPackage::Other(Node::Null) };
     let document = match form {
-        PackageForm::Document => stored::document(content),
+        PackageForm::Document => stored::written(content),
         PackageForm::Text => None,
         PackageForm::LeftOut => return SentPackage::Other(Node::Null),
     };

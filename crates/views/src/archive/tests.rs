@@ -40,12 +40,13 @@ async fn engine_with(document: &str) -> (Engine, RunId) {
         outcome: None,
         reason: Some(said()),
         supersedes: None,
+        hands_on: None,
         way: None,
         token: None,
         profile: Profile::Lenient,
     };
     let key = StoryKey::parse("S-1").unwrap();
-    let within = RunTarget::Story { key, workflow: None };
+    let within = RunTarget::Story { key, workflow: None, mode: None };
     let run = engine.create(&caller, within, create).await.unwrap().run;
     let handoff = HandoffNo(
         Views::new(&engine, &Caller::of_baton("baton:archive"))

@@ -78,6 +78,7 @@ impl Views<'_> {
         waiting: WaitingRun<'_>,
         why: &Waits,
         trail: &[HandoffRow],
+        own: &[&HandoffRow],
     ) -> Result<GateQuestion, EngineError> {
         let run = waiting.run;
         match why {
@@ -97,10 +98,9 @@ impl Views<'_> {
             // What came back to the orchestrator last says why the baton is loose; else the reason for
             // which the last handoff was cancelled or timed out.
             Waits::Loose { .. } => {
-                let (last, back) = (trail.last(), trail.last().filter(|it| is_back(it)));
-                let sent = back.and_then(|it| {
-                    Some(SentBy { package: it.package?, by: it.from.agent.clone() })
-                });
+                let last = own.last().copied();
+                let back = last.filter(|it| is_back(it));
+                let sent = back.and_then(|it| Some(SentBy::of(it.package?, trail, &it.from.agent)));
                 let sent: Vec<SentBy> = sent.into_iter().collect();
                 let reason = match back {
                     Some(back) => Some(back.reason),
@@ -126,8 +126,10 @@ impl Views<'_> {
     ) -> Result<GateQuestion, EngineError> {
         let run = waiting.run;
         let details = self.evidence_details(run.id, &gate.evidence).await?;
-        let sent = packages_of(gate);
-        let blockers = run.blockers.iter().map(|it| it.about);
+        let sent = packages_of(gate, trail);
+        // What blocks another branch is not asked about here.
+        let branch = run.handoff(handoff).map_or(0, |it| it.branch);
+        let blockers = run.blockers.iter().filter(|it| it.branch == branch).map(|it| it.about);
         let ids = blockers.clone().chain(gate.reason).chain(sent.iter().map(|it| it.package));
         let texts = self.texts(run.id, ids.chain(details.iter().filter_map(|it| it.text))).await?;
         let declared = gate.edge_in(waiting.workflow).and_then(|it| it.gate.as_ref());
@@ -243,6 +245,7 @@ fn speaker(gate: &Gate, words: &str) -> Option<AgentId> {
                 | GateCause::LostLease
         )
         || words == gate.cause.sentence()
+        || Some(words) == gate.cause.earlier_sentence()
         || words == gate.sentence();
     (!is_own).then(|| gate.asker.agent.clone())
 }

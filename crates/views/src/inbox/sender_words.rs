@@ -8,7 +8,8 @@ use baton_core::document::Node;
 use baton_core::document::kind::Shape;
 use baton_core::gate::{Gate, GateCause};
 use baton_core::names::AgentId;
-use baton_core::run::HandoffNo;
+use baton_core::outcome::Outcome;
+use baton_core::run::{HandoffNo, Party};
 use baton_core::view::View;
 use baton_core::view::read::{field, first_text, items, text, text_at};
 use baton_store::HandoffRow;
@@ -17,6 +18,8 @@ use baton_store::HandoffRow;
 const MOST_CHARS: usize = 600;
 const MOST_TEXTS: usize = 12;
 const MOST_CHARS_IN_ALL: usize = 6000;
+/// A step that is blocked again and again says what it said before, at most this often.
+const MOST_BLOCKS: usize = 4;
 
 /// What one package says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,10 +46,34 @@ pub(super) struct SentBy {
     pub(super) by: AgentId,
 }
 
+impl SentBy {
+    /// Written by the agent that first handed it on; where that does not say it, by `else_by`.
+    pub(super) fn of(package: ContentId, trail: &[HandoffRow], else_by: &AgentId) -> Self {
+        let by = writer(package, trail).unwrap_or(else_by).clone();
+        Self { package, by }
+    }
+}
+
+fn first_with(package: ContentId, trail: &[HandoffRow]) -> Option<&HandoffRow> {
+    trail.iter().find(|it| it.package == Some(package))
+}
+
+/// The agent that first handed a package on. What the orchestrator or a person hands on first may be
+/// an agent's all the same.
+fn writer(package: ContentId, trail: &[HandoffRow]) -> Option<&AgentId> {
+    let sender = &first_with(package, trail)?.from.agent;
+    Some(sender).filter(|it| !is_between(it))
+}
+
+fn is_between(agent: &AgentId) -> bool {
+    agent.is_orchestrator() || agent.is_human()
+}
+
 impl SenderWords {
     pub(super) fn of(sent: &SentBy, trail: &[HandoffRow], document: &Node) -> Self {
         let collected = CollectedParts::of(document);
-        let row = trail.iter().find(|it| it.package == Some(sent.package));
+        let row = first_with(sent.package, trail);
+        let row = row.filter(|it| it.from.agent == sent.by || is_between(&it.from.agent));
         Self {
             by: sent.by.clone(),
             handoff: row.map(|it| it.no),
@@ -56,40 +83,47 @@ impl SenderWords {
     }
 }
 
-/// The packages that a gate is about. Where work went back too often, these are the review and the
-/// work that it is about.
-pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
-    let asker = gate.asker.agent.clone();
-    let sent =
-        |package: Option<ContentId>, by: AgentId| package.map(|package| SentBy { package, by });
-    match gate.cause {
+/// The packages that a gate is about, each once. Where work went round too often, these are the review
+/// and the work that it is about; where a step is blocked again, also what it said before.
+pub(super) fn packages_of(gate: &Gate, trail: &[HandoffRow]) -> Vec<SentBy> {
+    let asker = &gate.asker.agent;
+    let sender = gate.sender.as_ref().map_or(asker, |it| &it.agent);
+    let (given, package) = (gate.given, gate.package);
+    let sent: Vec<(Option<ContentId>, &AgentId)> = match gate.cause {
         GateCause::Rounds | GateCause::SameFindings => {
-            let review = gate.given.filter(|it| gate.package != Some(*it));
-            let work = sent(gate.package, gate.worker.agent.clone());
-            sent(review, asker).into_iter().chain(work).collect()
+            let review = given.filter(|it| package != Some(*it));
+            let work = newest_of(&gate.worker, trail);
+            vec![(review, asker), (work, &gate.worker.agent), (package, &gate.worker.agent)]
+        }
+        // On its way to a step again: what came back from there, and what was made of it.
+        GateCause::Entries if given == package => {
+            vec![(newest_of(&gate.asker, trail), asker), (package, sender)]
+        }
+        GateCause::Entries => {
+            let work = newest_of(&gate.worker, trail);
+            vec![(given, asker), (work, &gate.worker.agent), (package, asker)]
+        }
+        GateCause::Blocked => {
+            let before = blocked_before(&gate.asker, trail);
+            let before = before.into_iter().map(|it| (Some(it), asker));
+            std::iter::once((package, asker)).chain(before).collect()
         }
         // Nothing has come back: the package is still that of the agent that offered the work.
-        GateCause::NoProgress if gate.asker == gate.worker && gate.package == gate.given => {
-            let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
-            sent(gate.package, by).into_iter().collect()
+        GateCause::NoProgress if gate.asker == gate.worker && package == given => {
+            vec![(package, sender)]
         }
         GateCause::LostLease
         | GateCause::Releases
         | GateCause::Stalled
         | GateCause::Expired
-        | GateCause::Questions => {
-            let by = gate.sender.as_ref().map_or(asker, |it| it.agent.clone());
-            sent(gate.package, by).into_iter().collect()
-        }
+        | GateCause::Questions => vec![(package, sender)],
         // Its words are the question itself.
         GateCause::Permission => Vec::new(),
-        GateCause::Entries
-        | GateCause::RunLimit
+        GateCause::RunLimit
         | GateCause::Budget
         | GateCause::Delegations
         | GateCause::Failure
         | GateCause::Unrecoverable
-        | GateCause::Blocked
         | GateCause::NeedsClarification
         | GateCause::NeedsReview
         | GateCause::Declared
@@ -97,8 +131,32 @@ pub(super) fn packages_of(gate: &Gate) -> Vec<SentBy> {
         | GateCause::NoProgress
         | GateCause::Confidence
         | GateCause::Raised
-        | GateCause::Escalation => sent(gate.package, asker).into_iter().collect(),
+        | GateCause::Escalation => vec![(package, asker)],
+    };
+    let mut packages: Vec<SentBy> = Vec::new();
+    for (package, else_by) in sent {
+        let Some(package) = package else { continue };
+        if packages.iter().all(|it| it.package != package) {
+            packages.push(SentBy::of(package, trail, else_by));
+        }
     }
+    packages
+}
+
+/// The newest package of a party's own.
+fn newest_of(party: &Party, trail: &[HandoffRow]) -> Option<ContentId> {
+    let own = trail.iter().rev().filter(|it| it.from == *party).filter_map(|it| it.package);
+    own.into_iter().find(|it| writer(*it, trail) == Some(&party.agent))
+}
+
+/// What a party said each time that it was blocked, the newest first.
+fn blocked_before(party: &Party, trail: &[HandoffRow]) -> Vec<ContentId> {
+    let is_blocked = |no: HandoffNo| {
+        let row = trail.iter().find(|it| it.no == no);
+        row.is_some_and(|it| it.to == *party && it.outcome == Some(Outcome::Blocked))
+    };
+    let after = trail.iter().rev().filter(|it| it.follows.is_some_and(is_blocked));
+    after.filter_map(|it| it.package).take(MOST_BLOCKS).collect()
 }
 
 #[derive(Default)]
@@ -146,6 +204,9 @@ impl CollectedParts {
         let feedback = ["feedback", "context.feedback", "required_changes"];
         let feedback = feedback.iter().find_map(|it| first_text(place(it), &[it]));
         self.add("feedback", one(feedback));
+        let fixes = ["fixes_applied", "fixes"];
+        self.add("fixes", fixes.iter().flat_map(|it| listed(it)).map(finding));
+        self.add("dispositions", listed("dispositions").map(words));
         self.add("attempted", listed("attempted").map(words));
         self.add("blockers", listed("blockers").map(blocker));
         let questions = listed("open_questions").chain(listed("questions"));

@@ -2,7 +2,8 @@
 //! consequence. Text of others is included as written; the faces escape it.
 
 use baton_core::gate::{Gate, GateCause, GateKind};
-use baton_core::run::{Ended, HandoffState, Kind};
+use baton_core::names::AgentId;
+use baton_core::run::{Baton, Branch, Ended, HandoffState, Kind};
 use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
 use baton_store::HandoffRow;
@@ -11,12 +12,12 @@ use super::{FanOffer, InboxChoice, InboxItem, Then, Waits};
 
 /// How often the orchestrator offered work of the run again. That has no limit, so a person has to
 /// see it.
-fn n_offered_again(trail: &[HandoffRow]) -> usize {
+fn n_offered_again<'a>(trail: impl Iterator<Item = &'a HandoffRow>) -> usize {
     let is_again = |it: &&HandoffRow| {
         let is_to_step = it.to.place.is_step() && it.kind != Kind::Return;
         it.from.place == Place::Orchestrator && is_to_step && it.no.0 > 1
     };
-    trail.iter().filter(is_again).count()
+    trail.filter(is_again).count()
 }
 
 /// How the last handoff of a run ended, where nothing came of it.
@@ -39,6 +40,21 @@ impl InboxItem {
         }
     }
 
+    /// The handoffs of the branch whose baton is loose; else all.
+    fn own_trail(&self) -> impl DoubleEndedIterator<Item = &HandoffRow> {
+        self.trail.iter().filter(|it| self.of_branch.contains(&it.no))
+    }
+
+    /// Whom a start has to name, where another branch is loose too.
+    pub fn starts_with<'a>(&self, choice: &'a InboxChoice) -> Option<&'a AgentId> {
+        let is_loose = |it: &&Branch| matches!(it.baton, Baton::Loose { .. });
+        let n_loose = self.run.run.branches.iter().filter(is_loose).count();
+        match &choice.then {
+            Then::Offered { to, .. } if n_loose > 1 && choice.name == "start" => Some(to),
+            _ => None,
+        }
+    }
+
     pub fn sentence(&self) -> String {
         match &self.why {
             Waits::Gate { kind: GateKind::Advisory, cause, .. }
@@ -54,17 +70,19 @@ impl InboxItem {
                 format!("You are asked a question about {about}")
             }
             Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
-            Waits::Loose { at } => {
-                let again = match n_offered_again(&self.trail) {
+            Waits::Loose { at, branch } => {
+                let again = match n_offered_again(self.own_trail()) {
                     0 => String::new(),
                     1 => "; the orchestrator has offered it again once".to_owned(),
                     n => format!("; the orchestrator has offered it again {n} times"),
                 };
-                let ended = match self.trail.last().and_then(how_it_ended) {
+                let ended = match self.own_trail().next_back().and_then(how_it_ended) {
                     Some(ended) => format!("{ended}, and "),
                     None => String::new(),
                 };
-                format!("The baton lies loose at {at}: {ended}no agent has the work{again}")
+                let of = branch.as_ref().map(|it| format!(" of the branch `{it}`"));
+                let of = of.unwrap_or_default();
+                format!("The baton{of} lies loose at {at}: {ended}no agent has the work{again}")
             }
         }
     }
@@ -85,7 +103,11 @@ impl InboxItem {
                 }
             }
             Waits::Loose { .. } if choice.name == "start" => {
-                format!("baton run start {}", shell_word(self.run.run.story.as_str()))
+                let start = format!("baton run start {}", shell_word(self.run.run.story.as_str()));
+                match self.starts_with(choice) {
+                    Some(agent) => format!("{start} --to {agent}"),
+                    None => start,
+                }
             }
             Waits::Loose { .. } => format!("baton run {} {run}", choice.name),
         }

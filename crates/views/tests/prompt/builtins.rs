@@ -61,6 +61,7 @@ impl Walk {
             outcome: word("outcome").map(|it| Outcome::parse(&it).unwrap()),
             reason: None,
             supersedes: None,
+            hands_on: None,
             way: word("kind").map(|it| way(&it)),
             token: None,
             profile: Profile::Strict,

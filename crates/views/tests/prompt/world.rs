@@ -175,6 +175,7 @@ impl World {
             outcome: None,
             reason: None,
             supersedes: None,
+            hands_on: None,
             way: Some(way),
             token: None,
             profile: Profile::Lenient,
@@ -183,7 +184,7 @@ impl World {
     }
 
     pub(crate) async fn creates(&self, create: Create) {
-        let within = RunTarget::Story { key: self.story.clone(), workflow: None };
+        let within = RunTarget::Story { key: self.story.clone(), workflow: None, mode: None };
         self.engine.create(&caller(), within, create).await.unwrap();
     }
 

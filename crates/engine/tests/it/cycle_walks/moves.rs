@@ -141,6 +141,7 @@ pub(super) fn create(from: AgentId, to: AgentId, package: Package) -> Create {
         outcome: None,
         reason: None,
         supersedes: None,
+        hands_on: None,
         way: None,
         token: None,
         profile: Profile::Lenient,

@@ -263,6 +263,7 @@ fn create(dice: &mut Dice, workflow: &Workflow, run: Option<&Run>) -> Create {
         outcome: dice.chance(40).then(|| outcome(dice)),
         reason: dice.chance(30).then(|| reason("onward")),
         supersedes: supersedes.map(|it| it.no),
+        hands_on: None,
         way: dice.chance(15).then(|| way[dice.below(4)]),
         token: open.filter(|_| dice.chance(5)).map(|it| Token { handoff: it.no, fence: it.fence }),
         profile: profile(dice),

@@ -22,6 +22,7 @@ pub(crate) fn real_create(create: &act::Create) -> Create {
         outcome: create.outcome,
         reason: None,
         supersedes: create.supersedes.map(HandoffNo),
+        hands_on: None,
         way: create.way,
         token: create.token.map(|(no, fence)| Token { handoff: HandoffNo(no), fence }),
         profile: create.profile,

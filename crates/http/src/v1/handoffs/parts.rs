@@ -189,6 +189,7 @@ async fn send<T>(
         outcome: part.outcome,
         reason: reason(part.reason)?,
         supersedes: None,
+        hands_on: None,
         way: Some(part.way),
         token: part.fence.map(|fence| Token { handoff: row.no, fence }),
         profile: part.profile.0,

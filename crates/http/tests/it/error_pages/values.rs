@@ -140,6 +140,10 @@ fn ways() -> Vec<Refusal> {
             outcome: "success",
             choices: vec![agent("implementer"), agent("helper")],
         },
+        Refusal::WhichHandoff {
+            what: text("`worker` has the work of several branches"),
+            choices: vec![(HO_2, step("api")), (HO_3, step("page"))],
+        },
         Refusal::WrongPhase {
             field: "handoff.next_phase",
             phase: text("testing"),
