@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use baton_files::Dir;
 
-use crate::process::{ProgramSpec, answer_of, run_to_end};
+use crate::process::{ProgramSpec, answer_of, run_to_bound, run_to_end};
 
 /// A repository, or one of its worktrees.
 #[derive(Debug, Clone)]
@@ -28,6 +28,13 @@ pub(crate) struct TrackedFile {
     pub(crate) path: PathBuf,
     /// What git knows of it where it is no regular file: a link, or a submodule.
     pub(crate) other: Option<String>,
+}
+
+/// The beginning of a difference, or all of it.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    pub(crate) text: String,
+    pub(crate) is_whole: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -364,9 +371,12 @@ impl GitFolder {
         Ok(files)
     }
 
-    /// What lies between two commits or trees, as a patch.
-    pub(crate) async fn diff(&self, from: &str, to: &str) -> Result<String, GitError> {
+    /// What lies between two commits or trees, as a patch: its first `most` bytes.
+    pub(crate) async fn diff(&self, from: &str, to: &str, most: usize) -> Result<Patch, GitError> {
         let args = [
+            // Of larger files it says that they differ: comparing them line by line takes minutes.
+            "-c",
+            "core.bigFileThreshold=16m",
             "diff",
             "--no-ext-diff",
             "--no-textconv",
@@ -376,14 +386,18 @@ impl GitFolder {
             to,
             "--",
         ];
-        let run = run_to_end(&self.spec(args), MOST_TIME).await?;
+        let run = run_to_bound(&self.spec(args), MOST_TIME, most).await?;
         let command = "diff".to_owned();
+        let is_whole = run.is_whole;
         match run.status {
-            None => Err(GitError::TooSlow { command }),
+            None if run.answer.len() < most => return Err(GitError::TooSlow { command }),
+            Some(status) if !status.success() => {
+                return Err(GitError::Failed { command, output: run.errors.trim().to_owned() });
+            }
             // Its last line may be empty.
-            Some(status) if status.success() => Ok(run.answer),
-            Some(_) => Err(GitError::Failed { command, output: run.output.trim().to_owned() }),
+            None | Some(_) => {}
         }
+        Ok(Patch { text: String::from_utf8_lossy(&run.answer).into_owned(), is_whole })
     }
 
     fn spec<T: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = T>) -> ProgramSpec {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{WorkspaceError, WorkspaceRecord, Workspaces};
+use crate::git::Patch;
 
 /// An agent's conversation that can be taken up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -84,15 +85,17 @@ impl Workspaces {
         })
     }
 
-    /// What was changed in a workspace since then, committed or not; `None` where it is no repository.
+    /// What was changed in a workspace since then, committed or not, up to so many bytes; `None` where it is no
+    /// repository.
     pub(crate) async fn diff_since(
         &self,
         record: &WorkspaceRecord,
         before: &str,
-    ) -> Result<Option<String>, WorkspaceError> {
+        most: usize,
+    ) -> Result<Option<Patch>, WorkspaceError> {
         let Some(now) = self.state_of(record).await? else { return Ok(None) };
         let git = self.git.at(record.path.clone());
-        Ok(Some(git.diff(before, &now).await?))
+        Ok(Some(git.diff(before, &now, most).await?))
     }
 
     /// Those of the named commits that the repository of a workspace does not have.
