@@ -51,7 +51,8 @@ pub(crate) enum AttemptFailure {
     )]
     Untrusted,
     #[error(
-        "`{}` in the workspace is not the one in the project that was trusted, and would be started from there",
+        "`{}` in the workspace is not the one in the project that was trusted, and it, or what it says, would be \
+         started from there; take the change over into the project and type `baton trust`, or undo it",
         .0.display()
     )]
     ForeignFile(PathBuf),

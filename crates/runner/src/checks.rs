@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use baton_api::{CheckClaim, CheckReport, ObservedResult};
 use baton_core::document::Node;
 use baton_core::evidence::{PACKAGE_CHECK, Verdict};
-use baton_core::lint::redacted;
 use baton_core::names::CheckName;
 use baton_files::{Dir, FileError};
 use baton_wire::formats;
@@ -21,7 +20,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use self::printed::{PrintedText, send_printed};
+use self::printed::{PrintedText, ShownOutput, send_printed};
 pub(crate) use self::stored::under_way;
 use self::stored::{all, checks_dir, save};
 use crate::RunnerContext;
@@ -103,8 +102,9 @@ enum CheckFailure {
     )]
     Untrusted,
     #[error(
-        "`{check}` would start `{file}` of the workspace, which is not the one that was trusted; name the file \
-         itself in `[checks.{check}]`, or take the change over into the project and type `baton trust`"
+        "`{check}` would start `{file}` of the workspace, which is not the one that was trusted (it was changed, added or \
+         removed there); take the change over into the project and type `baton trust`, or name a file of the project \
+         itself in `[checks.{check}]`"
     )]
     Foreign { check: String, file: String },
     #[error("the runner was told to stop")]
@@ -190,7 +190,7 @@ async fn take_up(context: &Arc<RunnerContext>) -> bool {
             CheckStage::Reported => {}
             CheckStage::Claimed => {
                 has_any = true;
-                let _ = end_checks(&record.key.folder());
+                let _ = end_checks(&record.key.folder()).await;
                 let why = "the runner was ended while the checks were run";
                 give_back(context, &mut record, why).await;
             }
@@ -231,7 +231,7 @@ async fn work(context: Arc<RunnerContext>, claim: CheckClaim, stopped: watch::Re
         () = is_told(stopped) => Err(CheckFailure::Stopped),
     };
     // What was dropped in the middle has ended its group; what has left that is found by its mark.
-    let _ = end_checks(&record.key.folder());
+    let _ = end_checks(&record.key.folder()).await;
     match ended {
         Ok(results) => {
             record.results = results;
@@ -314,7 +314,7 @@ async fn run_all(
         results.push(StoredResult {
             check: PACKAGE_CHECK.to_owned(),
             has_passed: found.problems.is_empty(),
-            detail: beginning(&text),
+            detail: beginning(&context.masking().clean(&text)),
             exit_code: None,
             millis: millis(begun),
             commit,
@@ -377,20 +377,22 @@ async fn run_check(
         Some(status) => (status.code(), None),
         None => (None, Some(format!("(ended: it took longer than {} s)", most.as_secs()))),
     };
-    let printed = redacted(&plain(&ended.output));
+    let masking = context.masking().with_workspace(&workspace.path);
+    let shown = ShownOutput::of(&plain(&ended.output), ended.n_before, &masking);
     let printed = match note {
-        Some(note) => format!("{}\n{note}", printed.trim_end()),
-        None => printed,
+        Some(note) => format!("{}\n{note}", shown.text.trim_end()),
+        None => shown.text,
     };
+    let command = masking.clean(&command);
     Ok(StoredResult {
         check: check.name.to_string(),
         has_passed: ended.status.is_some_and(|it| it.success()),
-        detail: detail(&command, printed.trim_end(), ended.n_before),
+        detail: detail(&command, printed.trim_end(), shown.n_before),
         exit_code,
         millis: millis(begun),
         commit: None,
         tree: None,
-        printed: PrintedText::of(&command, &printed, ended.n_before),
+        printed: PrintedText::of(&command, &printed, shown.n_before),
     })
 }
 
@@ -475,10 +477,13 @@ async fn report(context: &RunnerContext, record: &mut CheckRecord) {
 }
 
 async fn give_back(context: &RunnerContext, record: &mut CheckRecord, why: &str) {
+    let why = &context.masking().clean(why);
     end_with(context, record, context.client.release(&record.key, why).await);
 }
 
 async fn fail(context: &RunnerContext, record: &mut CheckRecord, why: &str, retry: AttemptRetry) {
+    // What a set-up has printed may be in it.
+    let why = &context.masking().clean(why);
     end_with(context, record, context.client.lose(&record.key, why, None, retry).await);
 }
 

@@ -4,13 +4,13 @@
 use std::path::{Component, Path, PathBuf};
 
 use baton_core::document::Node;
-use baton_core::lint::{paths, redacted};
+use baton_core::lint::paths;
 use baton_core::plural::counted;
 use baton_core::sent_file::{LARGEST_FILE, MOST_FILE_BYTES, MOST_FILES, SentFileKind};
 use baton_files::{Dir, FileError, FileKind};
 
 use crate::client::{ApiFailure, Client};
-use crate::masking::{Masking, SECRET};
+use crate::masking::Masking;
 use crate::record::AttemptKey;
 
 /// A file on its way.
@@ -31,6 +31,18 @@ pub(crate) enum KeptPart {
     End,
 }
 
+/// Whether there is more of a text than was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GoesOn {
+    Not,
+    Unread,
+}
+
+/// More of a text is not worth reading: what is cut away beside it may be the rest of a secret.
+pub(crate) fn most_read(masking: &Masking) -> usize {
+    usize::try_from(LARGEST_FILE).unwrap_or(usize::MAX).saturating_add(masking.margin())
+}
+
 const MASKED: &str = "credentials and paths of the user are masked";
 const MOST_NAME_CHARS: usize = 300;
 const MOST_NOTE_CHARS: usize = 1000;
@@ -46,15 +58,24 @@ impl OutgoingFile {
         masking: &Masking,
         kept: KeptPart,
     ) -> Self {
-        let masked = without_secrets(&redacted(text), masking);
-        let mut notes = Vec::new();
-        if masked != text {
-            notes.push(MASKED.to_owned());
-        }
-        let (bytes, cut) = cut(masked, kept);
-        notes.extend(cut);
+        Self::of(kind, name, cut_text(text, masking, kept, GoesOn::Not))
+    }
+
+    /// The beginning of a text whose rest was not read.
+    pub(crate) fn begun_text(
+        kind: SentFileKind,
+        name: &str,
+        text: &str,
+        masking: &Masking,
+    ) -> Self {
+        Self::of(kind, name, cut_text(text, masking, KeptPart::Beginning, GoesOn::Unread))
+    }
+
+    fn of(kind: SentFileKind, name: &str, text: CutText) -> Self {
+        let masked = text.is_masked.then(|| MASKED.to_owned());
+        let notes: Vec<String> = masked.into_iter().chain(text.cut).collect();
         let note = (!notes.is_empty()).then(|| notes.join("; "));
-        Self { kind, name: shortened(name, MOST_NAME_CHARS), note, bytes: Some(bytes) }
+        Self { kind, name: shortened(name, MOST_NAME_CHARS), note, bytes: Some(text.bytes) }
     }
 
     pub(crate) fn left_out(kind: SentFileKind, name: &str, why: &str) -> Self {
@@ -66,14 +87,31 @@ impl OutgoingFile {
 /// The files of a workspace that a package names. Nothing outside of it is read, and no link is followed.
 pub(crate) fn artifacts(dir: &Dir, package: &Node, masking: &Masking) -> Vec<OutgoingFile> {
     let named = paths(package);
-    let mut files: Vec<OutgoingFile> =
-        named.iter().take(MOST_NAMED).filter_map(|it| artifact(dir, it, masking)).collect();
+    let (mut files, mut n_bytes, mut n_read) = (Vec::new(), 0, 0);
+    for name in named.iter().take(MOST_NAMED) {
+        // What is not sent anyway is not held.
+        let is_full = n_bytes >= MOST_FILE_BYTES || n_read >= MOST_FILES;
+        let file = match is_full {
+            true => left_out_artifact(dir, name),
+            false => artifact(dir, name, masking),
+        };
+        let read = file.as_ref().and_then(|it| it.bytes.as_ref());
+        n_bytes += read.map_or(0, |it| it.len() as u64);
+        n_read += u32::from(read.is_some());
+        files.extend(file);
+    }
     let n_more = named.len().saturating_sub(MOST_NAMED);
     if n_more > 0 {
         let why = format!("the package names {} more", counted(n_more as u64, "file"));
         files.push(OutgoingFile::left_out(SentFileKind::Artifact, "further files", &why));
     }
     files
+}
+
+fn left_out_artifact(dir: &Dir, name: &str) -> Option<OutgoingFile> {
+    let is_file = dir.entry(Path::new(name)).ok().flatten().is_some_and(|it| it.is_file());
+    let why = format!("the files of an attempt have at most {MOST_FILE_BYTES} bytes");
+    is_file.then(|| OutgoingFile::left_out(SentFileKind::Artifact, name, &why))
 }
 
 /// `None` for a folder, and for what is not there: a package also names what it removed.
@@ -114,16 +152,10 @@ fn artifact(dir: &Dir, name: &str, masking: &Masking) -> Option<OutgoingFile> {
         FileKind::File => {}
     }
     let Ok(bytes) = dir.read(&plain, LARGEST_FILE) else { return left_out("it cannot be read") };
-    let (bytes, note) = match std::str::from_utf8(&bytes) {
-        Err(_) => (bytes, None),
-        Ok(text) => {
-            let masked = without_secrets(text, masking);
-            let note = (masked != text).then(|| MASKED.to_owned());
-            (masked.into_bytes(), note)
-        }
-    };
+    let masked = masking.clean_bytes(&bytes);
+    let note = (masked != bytes).then(|| MASKED.to_owned());
     let name = shortened(name, MOST_NAME_CHARS);
-    Some(OutgoingFile { kind: SentFileKind::Artifact, name, note, bytes: Some(bytes) })
+    Some(OutgoingFile { kind: SentFileKind::Artifact, name, note, bytes: Some(masked) })
 }
 
 /// Sends files one by one, within the limits of an attempt. What could not be sent, for the runner's log.
@@ -177,54 +209,46 @@ fn within_limits(files: Vec<OutgoingFile>) -> Vec<OutgoingFile> {
     sent
 }
 
-/// Without what the attempt masks, and without credentials of Baton, which are known by their form.
-fn without_secrets(text: &str, masking: &Masking) -> String {
-    let mut clean = masking.mask(text);
-    for prefix in ["baton-attempt.", "baton-runner."] {
-        clean = without_tokens(&clean, prefix);
-    }
-    clean
+/// A text without secrets within the size of a file: cut before it is cleaned, so that a large one costs no more.
+struct CutText {
+    bytes: Vec<u8>,
+    is_masked: bool,
+    cut: Option<String>,
 }
 
-fn without_tokens(text: &str, prefix: &str) -> String {
-    const DIGITS: usize = 64;
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(prefix) {
-        let (before, token) = rest.split_at(at);
-        clean.push_str(before);
-        let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
-        let length = token.find(|it| !is_part(it)).unwrap_or(token.len());
-        let (token, after) = token.split_at(length);
-        let digits = token.rsplit('.').next().unwrap_or_default();
-        let is_hash =
-            digits.len() >= DIGITS && digits.bytes().take(DIGITS).all(|it| it.is_ascii_hexdigit());
-        clean.push_str(if is_hash { SECRET } else { token });
-        rest = after;
-    }
-    clean.push_str(rest);
-    clean
-}
-
-/// The text as bytes of a file, and what was cut.
-fn cut(text: String, kept: KeptPart) -> (Vec<u8>, Option<String>) {
+/// Where the text goes on beyond what is cleaned, its last bytes are left out too: they may be a part of a secret.
+fn cut_text(text: &str, masking: &Masking, kept: KeptPart, goes_on: GoesOn) -> CutText {
     let most = usize::try_from(LARGEST_FILE).unwrap_or(usize::MAX);
-    if text.len() <= most {
-        return (text.into_bytes(), None);
+    let margin = masking.margin();
+    let window = match kept {
+        KeptPart::Beginning => &text[..text.floor_char_boundary(most + margin)],
+        KeptPart::End => &text[text.ceil_char_boundary(text.len().saturating_sub(most + margin))..],
+    };
+    let clean = masking.clean(window);
+    let is_masked = clean != window;
+    let is_cut = window.len() < text.len() || goes_on == GoesOn::Unread;
+    let most = if is_cut { most.min(clean.len().saturating_sub(margin)) } else { most };
+    if clean.len() <= most {
+        return CutText { bytes: clean.into_bytes(), is_masked, cut: None };
     }
-    let n_cut = text.len() - most;
-    match kept {
-        KeptPart::Beginning => {
-            let end = text.floor_char_boundary(most);
-            let note = format!("cut: the last {} bytes are left out", text.len() - end);
-            (text.as_bytes()[..end].to_vec(), Some(note))
+    let n_outside = text.len() - window.len();
+    let (bytes, cut) = match (kept, goes_on) {
+        (KeptPart::Beginning, GoesOn::Not) => {
+            let end = clean.floor_char_boundary(most);
+            let n = n_outside + clean.len() - end;
+            (&clean[..end], format!("cut: the last {n} bytes are left out"))
         }
-        KeptPart::End => {
-            let begin = text.ceil_char_boundary(n_cut);
-            let note = format!("cut: the first {begin} bytes are left out");
-            (text.as_bytes()[begin..].to_vec(), Some(note))
+        (KeptPart::Beginning, GoesOn::Unread) => {
+            let end = clean.floor_char_boundary(most);
+            (&clean[..end], format!("cut: what comes after the first {end} bytes is left out"))
         }
-    }
+        (KeptPart::End, _) => {
+            let begin = clean.ceil_char_boundary(clean.len() - most);
+            let n = n_outside + begin;
+            (&clean[begin..], format!("cut: the first {n} bytes are left out"))
+        }
+    };
+    CutText { bytes: bytes.as_bytes().to_vec(), is_masked, cut: Some(cut) }
 }
 
 /// On one line, as the server takes names and notes.

@@ -12,8 +12,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use baton_files::Dir;
+
 use self::place::GitPlace;
-use crate::process::{ProgramSpec, ShortRun, answer_of, run_to_end};
+use crate::process::{ProgramSpec, ShortRun, answer_of, run_to_bound, run_to_end};
 
 /// A repository, or one of its worktrees.
 #[derive(Debug, Clone)]
@@ -30,6 +32,13 @@ pub(crate) struct TrackedFile {
     pub(crate) path: PathBuf,
     /// What git knows of it where it is no regular file: a link, or a submodule.
     pub(crate) other: Option<String>,
+}
+
+/// The beginning of a difference, or all of it.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    pub(crate) text: String,
+    pub(crate) is_whole: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -256,9 +265,12 @@ impl GitFolder {
         Ok(files)
     }
 
-    /// What lies between two commits or trees, as a patch.
-    pub(crate) async fn diff(&self, from: &str, to: &str) -> Result<String, GitError> {
+    /// What lies between two commits or trees, as a patch: its first `most` bytes.
+    pub(crate) async fn diff(&self, from: &str, to: &str, most: usize) -> Result<Patch, GitError> {
         let args = [
+            // Of larger files it says that they differ: comparing them line by line takes minutes.
+            "-c",
+            "core.bigFileThreshold=16m",
             "diff",
             "--no-ext-diff",
             "--no-textconv",
@@ -268,8 +280,20 @@ impl GitFolder {
             to,
             "--",
         ];
-        // Its last line may be empty.
-        Ok(self.run(args).await?.answer)
+        let mut spec = self.spec(args);
+        spec.env.extend(self.without_own_programs().await?);
+        let run = run_to_bound(&spec, MOST_TIME, most).await?;
+        let command = "diff".to_owned();
+        let is_whole = run.is_whole;
+        match run.status {
+            None if run.answer.len() < most => return Err(GitError::TooSlow { command }),
+            Some(status) if !status.success() => {
+                return Err(GitError::Failed { command, output: run.errors.trim().to_owned() });
+            }
+            // Its last line may be empty.
+            None | Some(_) => {}
+        }
+        Ok(Patch { text: String::from_utf8_lossy(&run.answer).into_owned(), is_whole })
     }
 
     /// How many files two commits or trees have not in common.

@@ -33,8 +33,10 @@ mod trust;
 mod turns;
 mod workspace;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_core::names::AgentId;
 use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
@@ -58,6 +60,7 @@ pub use crate::workspace::{
 
 use crate::attempt::KnownLimits;
 use crate::client::Client;
+use crate::masking::Masking;
 use crate::turns::{AgentSlots, ExecutorPermits, RunTurns};
 
 /// What a runner works with.
@@ -156,6 +159,7 @@ impl Runner {
         let project = options.project.again()?;
         let workspaces =
             Workspaces::open(project, &options.data, &options.settings, &options.env).await?;
+        process::adopt_orphans();
         let permits = ExecutorPermits::new(&options.settings);
         let slots = AgentSlots::new(workspaces.most_at_once());
         let context = RunnerContext {
@@ -212,6 +216,12 @@ impl Runner {
                 },
             }
         };
+        let work = async {
+            tokio::select! {
+                ended = work => ended,
+                () = reap() => unreachable!("it has no end"),
+            }
+        };
         tokio::pin!(work, stop);
         tokio::select! {
             ended = &mut work => return ended,
@@ -220,6 +230,15 @@ impl Runner {
             }
         }
         work.await
+    }
+}
+
+/// Orphans of the programs are children of this process, which nobody else waits for.
+async fn reap() {
+    const EVERY: Duration = Duration::from_secs(1);
+    loop {
+        tokio::time::sleep(EVERY).await;
+        process::reap_orphans();
     }
 }
 
@@ -254,6 +273,18 @@ impl RunnerContext {
         let names = self.agent_settings(agent).map(|it| &it.executors);
         let names = names.into_iter().flatten();
         names.filter_map(|it| self.settings.executor(it)).cloned().collect()
+    }
+
+    /// What no text has that leaves this runner: secrets that any program is given, and the home of the user. One
+    /// agent can leave in the workspace what another one, or a check, prints.
+    fn masking(&self) -> Masking {
+        let names: HashSet<&String> =
+            self.settings.executors.iter().flat_map(|it| &it.env).collect();
+        let passed_on = self.env.iter().filter(|(name, _)| names.contains(name));
+        let variables = passed_on.chain(&self.settings.env);
+        let home = self.env.iter().find(|(name, _)| name == "HOME").map(|it| it.1.as_str());
+        let variables = variables.map(|(name, value)| (name.as_str(), value.as_str()));
+        Masking::of_variables(variables).with_home(home)
     }
 
     /// Whether what would be started is what the user has allowed.

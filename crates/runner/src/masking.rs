@@ -1,7 +1,13 @@
 //! Secrets that the user gives to programs, and the user's own folders: none of them is in anything that
-//! leaves the runner. Masked rather than refused, for the reasons of ADR 0030.
+//! leaves the runner, text or not. Masked rather than refused, for the reasons of ADR 0030.
+
+mod tokens;
 
 use std::path::Path;
+
+use baton_core::lint::redacted;
+
+use self::tokens::without_tokens;
 
 /// In the place of a secret. Plain letters and a dot mean the same in JSON, XML, YAML and Markdown.
 pub(crate) const SECRET: &str = "secret.masked";
@@ -12,6 +18,8 @@ const LEAST_SECRET: usize = 8;
 const LEAST_JOINED: usize = 12;
 /// A value that looks random, in a variable whose name says nothing.
 const LEAST_RANDOM: usize = 20;
+/// Where a text was cut, so much beside the cut may be a part of a secret that is not known by its part.
+const LEAST_MARGIN: usize = 16 * 1024;
 
 /// What is replaced in a text.
 #[derive(Debug, Clone, Default)]
@@ -97,7 +105,28 @@ impl Masking {
     }
 
     pub(crate) fn mask(&self, text: &str) -> String {
-        self.values.iter().fold(text.to_owned(), |text, value| value.masked(text))
+        into_text(self.mask_bytes(text.as_bytes()))
+    }
+
+    pub(crate) fn mask_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        self.values.iter().fold(bytes.to_vec(), |bytes, value| value.masked(bytes))
+    }
+
+    /// What the user's own programs printed or changed, as it may leave the runner: without the values, and without
+    /// what is a secret by its form.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        into_text(self.clean_bytes(redacted(text).as_bytes()))
+    }
+
+    /// As [`Self::clean`], of a file that may be no text: it keeps what only looks like a secret.
+    pub(crate) fn clean_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        without_tokens(self.mask_bytes(bytes))
+    }
+
+    /// How many bytes beside a cut are not shown.
+    pub(crate) fn margin(&self) -> usize {
+        let longest = self.values.iter().map(|it| it.text.len()).max().unwrap_or(0);
+        longest.max(LEAST_MARGIN)
     }
 
     /// How many bytes at the end of a text may be the beginning of a value.
@@ -125,26 +154,32 @@ impl MaskedValue {
         self.meaning == ValueMeaning::Home
     }
 
-    fn masked(&self, text: String) -> String {
-        if !text.contains(&self.text) {
-            return text;
-        }
-        let mut masked = String::with_capacity(text.len());
-        let mut rest = text.as_str();
-        while let Some(at) = rest.find(&self.text) {
-            let (before, after) = (&rest[..at], &rest[at + self.text.len()..]);
-            masked += before;
-            let before = masked.chars().next_back();
-            masked += self.mask_between(before, after).unwrap_or(&self.text);
+    fn masked(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let value = self.text.as_bytes();
+        let Some(mut at) = position(&bytes, value) else { return bytes };
+        let mut masked = Vec::with_capacity(bytes.len());
+        let mut rest = bytes.as_slice();
+        loop {
+            let (before, after) = (&rest[..at], &rest[at + value.len()..]);
+            masked.extend_from_slice(before);
+            let replaced = self.mask_between(last_char(&masked), after);
+            masked.extend_from_slice(replaced.map_or(value, str::as_bytes));
             rest = after;
+            match position(rest, value) {
+                Some(next) => at = next,
+                None => break,
+            }
         }
-        masked + rest
+        masked.extend_from_slice(rest);
+        masked
     }
 
     /// What stands in its place between these texts; `None` where it is a part of another name.
-    fn mask_between(&self, before: Option<char>, after: &str) -> Option<&'static str> {
+    fn mask_between(&self, before: Option<char>, after: &[u8]) -> Option<&'static str> {
         let is_of_name = |it: char| it.is_alphanumeric() || "_-.~".contains(it);
         let begins_path = !before.is_some_and(is_of_name);
+        // Two characters.
+        let after = String::from_utf8_lossy(&after[..after.len().min(8)]);
         let mut after = after.chars();
         match self.meaning {
             ValueMeaning::Secret => Some(SECRET),
@@ -160,6 +195,30 @@ impl MaskedValue {
             },
         }
     }
+}
+
+/// Where a value begins.
+pub(super) fn position(bytes: &[u8], value: &[u8]) -> Option<usize> {
+    let (first, others) = value.split_first()?;
+    let mut from = 0;
+    loop {
+        from += bytes.get(from..)?.iter().position(|it| it == first)?;
+        if bytes[from + 1..].starts_with(others) {
+            return Some(from);
+        }
+        from += 1;
+    }
+}
+
+/// What stands in the place of a value is text, so a text stays one.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn last_char(bytes: &[u8]) -> Option<char> {
+    let end = &bytes[bytes.len().saturating_sub(4)..];
+    String::from_utf8_lossy(end).chars().next_back()
 }
 
 /// Whether the value of a variable is one that must be seen by no one but the program that it is for.
@@ -285,6 +344,29 @@ mod tests {
             assert_eq!(masking.mask(text), expected);
         }
         assert_eq!(Masking::default().with_home(Some("/")).mask("/a/b"), "/a/b");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_do_not_hide_a_secret() {
+        let masking = Masking::of_variables([("API_KEY", KEY)])
+            .with_home(Some("/home/ada"))
+            .with_workspace(Path::new("/w/1"));
+        for (bytes, expected) in [
+            (format!("\u{1}{KEY}\u{2}").into_bytes(), b"\x01secret.masked\x02".to_vec()),
+            (
+                [b"caf\xe9 ", KEY.as_bytes(), b"\xff"].concat(),
+                b"caf\xe9 secret.masked\xff".to_vec(),
+            ),
+            (b"\xe9/home/ada\xff /w/1/a".to_vec(), b"\xe9~/\xff a".to_vec()),
+            ("ä/home/ada/x".as_bytes().to_vec(), "ä/home/ada/x".as_bytes().to_vec()),
+        ] {
+            assert_eq!(masking.clean_bytes(&bytes), expected);
+        }
+        let token = format!("baton-attempt.a.1.{}", "ab".repeat(32));
+        assert_eq!(
+            Masking::default().clean_bytes(&[b"\xff", token.as_bytes(), b"\xff"].concat()),
+            b"\xffsecret.masked\xff"
+        );
     }
 
     #[test]

@@ -75,6 +75,12 @@ impl AgentOutput {
         self.unsaid += &text;
         let most = MOST_MESSAGE * 4;
         if self.unsaid.len() > most {
+            // Before the cut, so that none of it shows the end of a secret.
+            let begun =
+                self.unsaid.split_off(self.unsaid.len() - self.masking.n_begun(&self.unsaid));
+            self.unsaid = self.masking.mask(&self.unsaid) + &begun;
+        }
+        if self.unsaid.len() > most {
             let cut = self.unsaid.floor_char_boundary(self.unsaid.len() - most);
             self.n_unsaid += cut as u64;
             self.unsaid.drain(..cut);
@@ -231,6 +237,18 @@ mod tests {
         assert!(output.text().ends_with("the end"));
         assert_eq!(output.n_messages, MOST_MESSAGES);
         assert!(output.left_out().is_some());
+    }
+
+    #[test]
+    fn a_secret_is_not_half_said_where_much_output_is_cut() {
+        let mut output = AgentOutput::new(token());
+        let n_after = MOST_MESSAGE * 4 - "-token".len();
+        output.push(format!("{}secret-token{}", "x".repeat(100), "y".repeat(n_after)).as_bytes());
+        let mut said = String::new();
+        while let Some(message) = output.next_message() {
+            said += &message;
+        }
+        assert!(!said.contains("token"), "{}", &said[..40]);
     }
 
     #[test]

@@ -59,10 +59,19 @@ pub(crate) async fn check_package(
             false => seen.push(format!("commit {commit} is there")),
         }
     }
-    let files = match Dir::open(&workspace.path) {
-        Ok(dir) => look_at(&dir, document, &mut problems),
-        Err(_) => BTreeMap::new(),
+    // Hashing takes a while.
+    let (place, named) = (workspace.path.clone(), document.clone());
+    let looked = tokio::task::spawn_blocking(move || {
+        let mut problems = Vec::new();
+        let dir = Dir::open(&place).ok();
+        let files = dir.map(|it| look_at(&it, &named, &mut problems)).unwrap_or_default();
+        (files, problems)
+    });
+    let (files, odd) = match looked.await {
+        Ok(looked) => looked,
+        Err(error) => (BTreeMap::new(), vec![format!("its files could not be looked at: {error}")]),
     };
+    problems.extend(odd);
     for (path, fact) in &files {
         // Names are an agent's: nothing in them may act on a terminal.
         let path = path.escape_debug();

@@ -7,6 +7,13 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 /// A time is read as the one to come if it is at most so long ago: it was rounded, or took a while to be read.
 const ROUNDED: SignedDuration = SignedDuration::from_mins(5);
 const SOON: SignedDuration = SignedDuration::from_mins(1);
+/// No provider's limit lasts longer, and no offer is held back for longer: a time beyond it was misread or made up.
+const MOST: SignedDuration = SignedDuration::from_hours(8 * 24);
+
+/// The end of a limit as far as it is believed.
+pub(crate) fn believed(until: Timestamp, now: Timestamp) -> Timestamp {
+    now.checked_add(MOST).map_or(until, |most| until.min(most))
+}
 
 /// Words by which a provider's refusal for too many requests is known, in what a program calls an error.
 pub(crate) fn is_rate_limit(message: &str) -> bool {
@@ -58,7 +65,7 @@ pub(crate) fn reset_time(message: &str, now: Timestamp, zone: &TimeZone) -> Opti
             ];
             after_words(&message, &words, |rest| now.checked_add(length(rest)?).ok())
         });
-    found.filter(|it| *it > now)
+    found.filter(|it| *it > now).map(|it| believed(it, now))
 }
 
 fn after_words(
@@ -230,6 +237,9 @@ mod tests {
             ("Quota exceeded. Please retry in 57.25s.", Some("2026-11-18T14:00:57.25Z")),
             ("retry-after: 30", Some("2026-11-18T14:00:30Z")),
             ("resets at 2026-11-18T16:00:00Z", Some("2026-11-18T16:00:00Z")),
+            ("Claude AI usage limit reached|9999999999", Some("2026-11-26T14:00:00Z")),
+            ("Try again in 4000 days", Some("2026-11-26T14:00:00Z")),
+            ("resets at 2286-11-20T17:46:39Z", Some("2026-11-26T14:00:00Z")),
             ("the connection was reset", None),
             ("try again later", None),
         ] {

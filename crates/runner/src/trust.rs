@@ -3,7 +3,9 @@
 
 mod commands;
 mod companions;
+mod foreign;
 mod named_files;
+mod python_modules;
 mod reach;
 mod well_known;
 
@@ -16,8 +18,9 @@ use baton_wire::project_file::ProjectCheck;
 use baton_wire::project_file::runner::{ExecutorKind, RunnerSettings};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::foreign::{foreign_file, foreign_program};
 use self::named_files::{NamedPath, named, unknowable};
-pub(crate) use self::named_files::{foreign_file, foreign_program, own_command, project_file};
+pub(crate) use self::named_files::{own_command, project_file};
 use self::reach::Reach;
 
 /// What a project would have started: a name for each program, and the program with the hashes of the

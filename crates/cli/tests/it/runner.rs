@@ -13,6 +13,7 @@ mod programs;
 mod remote;
 mod repositories;
 mod scripted;
+mod tool_files;
 mod trouble;
 mod trusted;
 mod workspaces;

@@ -41,27 +41,15 @@ impl AttemptRun {
 
     /// A prompt without what is masked. The token of the attempt is in it on purpose.
     pub(super) fn for_prompt(&self, text: &str) -> String {
-        entrusted(&self.context, &self.record.agent).mask(text)
+        self.context.masking().mask(text)
     }
 }
 
 /// What an attempt hands on and says without.
 pub(super) fn masking(context: &RunnerContext, record: &AttemptRecord) -> Masking {
-    let masking = entrusted(context, &record.agent).with_secret(&record.key.token);
+    let masking = context.masking().with_secret(&record.key.token);
     match context.workspaces.record(record.run) {
         Ok(Some(workspace)) => masking.with_workspace(&workspace.path),
         Ok(None) | Err(_) => masking,
     }
-}
-
-/// Secrets that any program of the agent is given, and the home of the user.
-fn entrusted(context: &RunnerContext, agent: &str) -> Masking {
-    let names: Vec<String> =
-        context.executors_of(agent).into_iter().flat_map(|it| it.env).collect();
-    let passed_on = context.env.iter().filter(|(name, _)| names.contains(name));
-    let set = context.settings.env.iter();
-    let variables = passed_on.map(|(name, value)| (name.as_str(), value.as_str()));
-    let variables = variables.chain(set.map(|(name, value)| (name.as_str(), value.as_str())));
-    let home = context.env.iter().find(|(name, _)| name == "HOME").map(|it| it.1.as_str());
-    Masking::of_variables(variables).with_home(home)
 }

@@ -4,7 +4,8 @@ use baton_core::sent_file::SentFileKind;
 use baton_files::Dir;
 
 use super::{AttemptResult, AttemptRun, MOST_OUTPUT_BYTES};
-use crate::files::{KeptPart, OutgoingFile, artifacts, send_all};
+use crate::files::{KeptPart, OutgoingFile, artifacts, most_read, send_all};
+use crate::git::Patch;
 use crate::record::OUTPUT;
 use crate::workspace::{WorkspaceError, WorkspaceRecord};
 
@@ -38,7 +39,7 @@ impl AttemptRun {
         if self.record.process.is_none() {
             return;
         }
-        let mut files = vec![self.log()];
+        let mut files = vec![self.keep_alive(self.log()).await];
         files.extend(self.diff().await);
         if has_handed_on {
             files.extend(self.artifacts().await);
@@ -56,37 +57,48 @@ impl AttemptRun {
         }
     }
 
-    fn log(&self) -> OutgoingFile {
+    async fn log(&self) -> OutgoingFile {
+        let kind = SentFileKind::Log;
         let folder = self.record.dir(&self.context.state);
         match folder.and_then(|it| it.read(OUTPUT, MOST_OUTPUT_BYTES)) {
             Ok(output) => {
-                let output = String::from_utf8_lossy(&output);
-                OutgoingFile::text(SentFileKind::Log, OUTPUT, &output, &self.masking, KeptPart::End)
+                let masking = self.masking.clone();
+                let file = move || {
+                    let output = String::from_utf8_lossy(&output);
+                    OutgoingFile::text(kind, OUTPUT, &output, &masking, KeptPart::End)
+                };
+                apart(kind, OUTPUT, file).await
             }
             Err(error) if error.is_not_found() => {
                 let why = "the runner was ended while the agent was at work";
-                OutgoingFile::left_out(SentFileKind::Log, OUTPUT, why)
+                OutgoingFile::left_out(kind, OUTPUT, why)
             }
-            Err(error) => OutgoingFile::left_out(SentFileKind::Log, OUTPUT, &error.to_string()),
+            Err(error) => OutgoingFile::left_out(kind, OUTPUT, &error.to_string()),
         }
     }
 
     async fn diff(&self) -> Option<OutgoingFile> {
-        let left_out = |why: &str| Some(OutgoingFile::left_out(SentFileKind::Diff, DIFF, why));
+        let kind = SentFileKind::Diff;
+        let left_out = |why: &str| Some(OutgoingFile::left_out(kind, DIFF, why));
         let workspaces = &self.context.workspaces;
         let (Some(base), Ok(Some(workspace))) =
             (&self.record.base, workspaces.record(self.record.run))
         else {
             return left_out("the workspace is no git repository with a commit");
         };
-        let diff: Result<Option<String>, WorkspaceError> =
-            self.keep_alive(workspaces.diff_since(&workspace, base)).await;
+        let most = most_read(&self.masking);
+        let diff: Result<Option<Patch>, WorkspaceError> =
+            self.keep_alive(workspaces.diff_since(&workspace, base, most)).await;
         match diff {
             // It changed nothing.
-            Ok(Some(diff)) if diff.is_empty() => None,
-            Ok(Some(diff)) => {
-                let (kind, kept) = (SentFileKind::Diff, KeptPart::Beginning);
-                Some(OutgoingFile::text(kind, DIFF, &diff, &self.masking, kept))
+            Ok(Some(Patch { text, .. })) if text.is_empty() => None,
+            Ok(Some(Patch { text, is_whole })) => {
+                let masking = self.masking.clone();
+                let file = move || match is_whole {
+                    true => OutgoingFile::text(kind, DIFF, &text, &masking, KeptPart::Beginning),
+                    false => OutgoingFile::begun_text(kind, DIFF, &text, &masking),
+                };
+                Some(apart(kind, DIFF, file).await)
             }
             Ok(None) => left_out("the workspace is no git repository any more"),
             Err(error) => left_out(&error.to_string()),
@@ -107,6 +119,19 @@ impl AttemptRun {
         };
         let workspace = self.context.workspaces.record(record.run).ok().flatten();
         let dir = workspace.and_then(|it| Dir::open(&it.path).ok());
-        dir.map(|it| artifacts(&it, &package, &self.masking)).unwrap_or_default()
+        let Some(dir) = dir else { return Vec::new() };
+        let masking = self.masking.clone();
+        let files = move || artifacts(&dir, &package, &masking);
+        self.keep_alive(tokio::task::spawn_blocking(files)).await.unwrap_or_default()
     }
+}
+
+/// Beside the work of the server that this may be a part of: a large text takes a while.
+async fn apart(
+    kind: SentFileKind,
+    name: &str,
+    file: impl FnOnce() -> OutgoingFile + Send + 'static,
+) -> OutgoingFile {
+    let made = tokio::task::spawn_blocking(file).await;
+    made.unwrap_or_else(|error| OutgoingFile::left_out(kind, name, &error.to_string()))
 }

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{AttemptRun, Unavailable};
-use crate::rate_limit::reset_time;
+use crate::rate_limit::{believed, reset_time};
 
 /// Where a program does not say when its rate limit ends.
 const USUAL_LIMIT: SignedDuration = SignedDuration::from_mins(10);
@@ -52,7 +52,7 @@ impl AttemptRun {
         // That of the program, too: it gets our `TZ`.
         let said = || reset_time(&limit.message, now, &TimeZone::system());
         let until = match limit.until {
-            Some(until) if until > now => until,
+            Some(until) if until > now => believed(until, now),
             // A limit that is over already: it may be tried again soon, and not at once.
             Some(_) => said().unwrap_or(now + LEAST_LIMIT),
             None => said().unwrap_or(now + USUAL_LIMIT),

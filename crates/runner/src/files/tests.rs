@@ -42,6 +42,60 @@ fn what_is_too_long_is_cut_and_the_note_says_how_much() {
 }
 
 #[test]
+fn a_secret_at_the_place_of_the_cut_is_not_half_shown() {
+    const SECRET_TEXT: &str = "hunter22-correct-horse";
+    let most = usize::try_from(LARGEST_FILE).unwrap();
+    for before in [most - 10, most + LEAST_SHOWN_MARGIN - 10, most + 5, 3 * most - 10] {
+        let after = "y".repeat(4 * most - before);
+        let long = format!("{}{SECRET_TEXT}{after}", "x".repeat(before));
+        for kept in [KeptPart::Beginning, KeptPart::End] {
+            let (sent, _) = said(&text(&long, &[SECRET_TEXT], kept));
+            for part in ["hunter", "horse"] {
+                assert!(!sent.contains(part), "{before} {kept:?}");
+            }
+        }
+    }
+    // Masking makes it shorter: what moves up is clean too.
+    let long = format!("{}{}", SECRET_TEXT.repeat(most / 22 + 700), "z".repeat(most));
+    let (sent, _) = said(&text(&long, &[SECRET_TEXT], KeptPart::Beginning));
+    assert!(!sent.contains("hunter"), "{}", sent.len());
+    let masking = Masking::default().with_secret(SECRET_TEXT);
+    let begun = format!("{}{}", "x".repeat(most_read(&masking) - 9), &SECRET_TEXT[..9]);
+    let begun = OutgoingFile::begun_text(SentFileKind::Diff, "a", &begun, &masking);
+    let (sent, note) = said(&begun);
+    assert!(!sent.contains("hunter"));
+    assert_eq!(note, Some("cut: what comes after the first 2097152 bytes is left out"));
+}
+
+/// The least margin of a masking.
+const LEAST_SHOWN_MARGIN: usize = 16 * 1024;
+
+#[test]
+fn a_file_that_is_no_text_is_sent_without_secrets_too() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("report.txt"), b"caf\xe9 hunter22-x\xff").unwrap();
+    let package = formats::decode(Format::Json, r#"{"files_changed": ["report.txt"]}"#).unwrap();
+    let masking = Masking::default().with_secret("hunter22-x");
+    let files = artifacts(&Dir::open(place.path()).unwrap(), &package, &masking);
+    assert_eq!(files[0].bytes.as_deref(), Some(&b"caf\xe9 secret.masked\xff"[..]));
+    assert_eq!(files[0].note.as_deref(), Some(MASKED));
+}
+
+#[test]
+fn of_many_large_files_no_more_are_held_than_are_sent() {
+    let place = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..20).map(|it| format!("{it}.bin")).collect();
+    for name in &names {
+        std::fs::write(place.path().join(name), vec![b'x'; 1 << 20]).unwrap();
+    }
+    let package = format!("{{\"files_changed\": {names:?}}}");
+    let package = formats::decode(Format::Json, &package).unwrap();
+    let files = artifacts(&Dir::open(place.path()).unwrap(), &package, &Masking::default());
+    assert_eq!(files.len(), 20, "each is listed");
+    assert_eq!(files.iter().filter(|it| it.bytes.is_some()).count(), 8);
+}
+
+#[test]
 fn an_attempt_sends_no_more_than_the_server_takes_and_says_what_is_missing() {
     let file = |n: usize| OutgoingFile { name: n.to_string(), ..text("x", &[], KeptPart::End) };
     let fifty: Vec<OutgoingFile> = (0..50).map(file).collect();

@@ -294,7 +294,7 @@ pub(super) fn is_reader(command: &[String]) -> bool {
 
 /// The modules that Python is given, in a word of their own or not: `-m a`, `-ma`, `-uma`.
 pub(super) fn modules(command: &[String]) -> Vec<&str> {
-    let Some(python) = command.iter().position(|it| is_python(base_name(it))) else {
+    let Some(python) = command.iter().position(|it| is_python(it)) else {
         return Vec::new();
     };
     let words = &command[python + 1..];
@@ -310,8 +310,8 @@ pub(super) fn modules(command: &[String]) -> Vec<&str> {
     found.map(|(at, from, next)| if from > 0 { &words[at][from..] } else { next }).collect()
 }
 
-fn is_python(name: &str) -> bool {
-    matches!(without_version(name), "python" | "pypy" | "ipython")
+pub(super) fn is_python(program: &str) -> bool {
+    matches!(without_version(base_name(program)), "python" | "pypy" | "ipython")
 }
 
 /// With a version: `python3.12`.

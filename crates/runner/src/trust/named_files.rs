@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use baton_core::hash::Hash;
 use baton_files::{Dir, FileError};
 
-use super::commands::{programs, simple_commands};
+use super::commands::programs;
 use super::{MOST_PROGRAM_BYTES, NO_TRUST};
 
 /// A pattern that means more files than anyone reads before they allow them.
@@ -95,6 +95,13 @@ pub(super) fn named_files(
 pub(super) fn parts(word: &str) -> impl Iterator<Item = &str> {
     let is_border = |it: char| it.is_whitespace() || ";&|()<>\"'`$=,:{}[]@".contains(it);
     std::iter::once(word).chain(word.split(is_border).filter(move |it| it.len() < word.len()))
+}
+
+/// The words within a line for a shell, or within code.
+pub(super) fn words_within(words: &[String]) -> Vec<String> {
+    let is_border = |it: char| it.is_whitespace() || ";&|()<>\"'`$=,:{}[]@".contains(it);
+    let within = words.iter().flat_map(|word| word.split(is_border));
+    within.filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
 /// The parts of a word whose meaning is known only when the program has started: by then it can be any
@@ -235,37 +242,6 @@ pub(crate) fn project_file(project: &Dir, word: &str) -> Option<PathBuf> {
     }
 }
 
-/// The first file that a program with these words and variables would take from its workspace, and
-/// that is not the project's own.
-pub(crate) fn foreign_file(
-    project: &Dir,
-    workspace: &Dir,
-    words: &[String],
-    env: &[(String, String)],
-) -> Option<PathBuf> {
-    let is_taken_along = |word: &&String| project_file(project, word).is_none();
-    let mut texts: Vec<String> = words.iter().filter(is_taken_along).cloned().collect();
-    texts.extend(env.iter().map(|(_, value)| value.clone()));
-    let differs = |path: &PathBuf| {
-        let in_workspace = workspace.entry(path).ok().flatten().is_some();
-        in_workspace && file_hash(workspace, path) != file_hash(project, path)
-    };
-    // What a pattern means there may be more than it means in the project.
-    let named = named_files(project, &texts)
-        .and_then(|own| Ok(own.into_iter().chain(matching_files(workspace, &texts)?)));
-    let named = match named {
-        Ok(mut files) => files.find(differs),
-        Err(many) => Some(PathBuf::from(many.pattern)),
-    };
-    // What an interpreter is given first, if only the workspace has it.
-    let script = words.iter().skip(1).find(|it| !it.starts_with('-'));
-    let script = script.filter(is_taken_along).and_then(|it| path_inside(project, it));
-    let is_file =
-        |path: &PathBuf| workspace.entry(path).ok().flatten().is_some_and(|it| it.is_file());
-    let is_new = |path: &PathBuf| matches!(project.entry(path), Ok(None)) && is_file(path);
-    named.or_else(|| script.filter(is_new))
-}
-
 /// A command of the project as it is started in a workspace.
 pub(crate) struct OwnCommand {
     pub(crate) words: Vec<OsString>,
@@ -286,30 +262,6 @@ pub(crate) fn own_command(project: &Dir, words: &[String]) -> OwnCommand {
         own.programs.extend(file);
     }
     own
-}
-
-/// The first program that a command would start from its workspace, and that is not the project's own. Files
-/// that it only works on may be any; where it cannot be followed, no file that it names may.
-pub(crate) fn foreign_program(
-    project: &Dir,
-    workspace: &Dir,
-    words: &[String],
-    env: &[(String, String)],
-) -> Option<PathBuf> {
-    let of_variables = foreign_file(project, workspace, &[], env);
-    let Some(commands) = simple_commands(words) else {
-        return of_variables.or_else(|| foreign_file(project, workspace, words, env));
-    };
-    let is_foreign = |path: &PathBuf| {
-        let is_there = workspace.entry(path).ok().flatten().is_some_and(|it| !it.is_folder());
-        is_there && file_hash(workspace, path) != file_hash(project, path)
-    };
-    let is_own = |word: &String| words.contains(word) && project_file(project, word).is_some();
-    let mut started = commands.iter().flat_map(|command| {
-        programs(command).into_iter().map(|at| &command[at]).filter(|it| !is_own(it))
-    });
-    let found = started.find_map(|it| path_inside(project, it).filter(&is_foreign));
-    of_variables.or(found)
 }
 
 #[cfg(test)]
@@ -338,32 +290,6 @@ mod tests {
         }
         let whole = project.path().canonicalize().unwrap().join("tools/a");
         assert!(project_file(&dir, whole.to_str().unwrap()).is_some());
-    }
-
-    #[test]
-    fn what_a_program_would_take_from_its_workspace_has_to_be_the_project_s_own() {
-        let (project, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (own, other) =
-            (Dir::open(project.path()).unwrap(), Dir::open(workspace.path()).unwrap());
-        for name in ["same", "changed"] {
-            std::fs::write(project.path().join(name), "1").unwrap();
-            std::fs::write(workspace.path().join(name), "1").unwrap();
-        }
-        std::fs::write(workspace.path().join("changed"), "2").unwrap();
-        std::fs::write(workspace.path().join("new"), "1").unwrap();
-        for (words, value, expected) in [
-            (&["sh", "changed"][..], "", None),
-            (&["sh", "-c", "sh same"], "", None),
-            (&["sh", "-c", "sh changed"], "", Some("changed")),
-            (&["sh", "-e", "new"], "", Some("new")),
-            (&["agent", "--out", "x", "new"], "", None),
-            (&["agent"], "./changed", Some("changed")),
-        ] {
-            let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
-            let env = [("BASH_ENV".to_owned(), value.to_owned())];
-            let found = foreign_file(&own, &other, &words, &env);
-            assert_eq!(found.as_deref(), expected.map(Path::new), "{words:?} {value}");
-        }
     }
 
     #[test]
@@ -418,19 +344,5 @@ mod tests {
         ] {
             assert_eq!(unknowable(word).next().is_some(), is_unknowable, "{word}");
         }
-    }
-
-    #[test]
-    fn a_pattern_that_means_another_file_in_the_workspace_means_a_foreign_one() {
-        let (project, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (own, other) =
-            (Dir::open(project.path()).unwrap(), Dir::open(workspace.path()).unwrap());
-        for folder in [&project, &workspace] {
-            std::fs::write(folder.path().join("a.sh"), "1").unwrap();
-        }
-        let words = ["sh", "-c", "cat ./*.sh | sh"].map(str::to_owned);
-        assert_eq!(foreign_file(&own, &other, &words, &[]), None);
-        std::fs::write(workspace.path().join("b.sh"), "1").unwrap();
-        assert_eq!(foreign_file(&own, &other, &words, &[]), Some("b.sh".into()));
     }
 }

@@ -274,7 +274,7 @@ fn is_in_cache(path: &Path) -> bool {
     path.components().any(|it| CACHES.iter().any(|name| it.as_os_str() == *name))
 }
 
-fn list_files(
+pub(super) fn list_files(
     project: &Dir,
     folder: &Path,
     found: &mut Vec<PathBuf>,

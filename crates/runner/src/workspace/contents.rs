@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{MOST_ENV_FILE_BYTES, WorkspaceError, WorkspaceRecord, Workspaces};
+use crate::git::Patch;
 
 /// An agent's conversation that can be taken up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -117,15 +118,17 @@ impl Workspaces {
         }
     }
 
-    /// What was changed in a workspace since then, committed or not; `None` where it is no repository.
+    /// What was changed in a workspace since then, committed or not, up to so many bytes; `None` where it is no
+    /// repository.
     pub(crate) async fn diff_since(
         &self,
         record: &WorkspaceRecord,
         before: &str,
-    ) -> Result<Option<String>, WorkspaceError> {
+        most: usize,
+    ) -> Result<Option<Patch>, WorkspaceError> {
         let Some(now) = self.state_of(record).await? else { return Ok(None) };
         let Some(git) = self.repository(record)? else { return Ok(None) };
-        Ok(Some(git.diff(before, &now).await?))
+        Ok(Some(git.diff(before, &now, most).await?))
     }
 
     /// How many files of a workspace are not as they are committed; `None` where nothing can be said of it.

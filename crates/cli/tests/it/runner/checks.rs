@@ -37,6 +37,7 @@ if [ "$BATON_AGENT" = implementer ]; then
     esac
     if [ "$1" = idle ]; then rm -f turn; fi
     if [ "$1" = forges ]; then mkdir -p tools; echo 'touch was-run' > tools/check.sh; fi
+    if [ "$1" = makes ]; then printf 'check:\n\ttrue\n' > GNUmakefile; echo > py_compile.py; fi
     if [ "$1" = links ]; then ln -sf /etc/passwd src/link; fi
     git add -A; git -c user.name=a -c user.email=a@localhost commit -q --allow-empty -m "turn $n"
     curl -sS -X POST "$BATON_URL/api/v1/handoffs/$BATON_HANDOFF/evidence" -H "Authorization: Bearer $BATON_TOKEN" \

@@ -418,10 +418,7 @@ async fn what_is_recorded_replaced_or_only_asked_is_archived_as_it_stands() {
     world.on("S-1", complete(1, Outcome::NeedsClarification, asked)).await.unwrap();
     project.archive.catch_up().await.unwrap();
     let session = session(&world, "S-1").await;
-    let page = project.read(&format!([r#"
-        | 3 | 2025-06-15T15:06:40Z | asked by Unknown Agent (analyst) | pending | A or B? |  | open | HO-002 |
-        | 1 | 2025-06-15T15:06:40Z | Unknown Agent (analyst) |  | Use files | it is \| simple | superseded by 2 |  |
-        | 2 | 2025-06-15T15:06:40Z | ada |  | Use Redis | it is \| simple | standing; supersedes 1 |  |"#]));
+    let page = project.read(&format!("{session}/decisions.md"));
     let rows: Vec<&str> = page.lines().filter(|it| it.contains("15:06:40Z")).collect();
     expect![[r#"
         | 3 | 2025-06-15T15:06:40Z | asked by Unknown Agent (analyst) | pending | A or B? |  | open | HO-002 |
