@@ -77,7 +77,7 @@ impl Dispatch {
     /// Takes up what an earlier runner left, and then claims; returns only in [`RunnerMode::Once`], or if
     /// the server does not know this runner.
     async fn go_on(&mut self, mode: RunnerMode) -> Result<(), RunnerError> {
-        self.take_up().await;
+        self.take_up();
         loop {
             self.reap();
             if let Err(error) = self.find_agents().await {
@@ -165,7 +165,7 @@ impl Dispatch {
 
     /// Attempts that are not over in the records are of a runner that was killed. Their processes are ended
     /// before anything is claimed.
-    async fn take_up(&mut self) {
+    fn take_up(&mut self) {
         let records = match record::all(&self.context.state) {
             Ok(records) => records,
             Err(error) => {
@@ -179,7 +179,7 @@ impl Dispatch {
         for record in open {
             let of_same = |it: &&AttemptRecord| it.key.handoff == record.key.handoff;
             let n_before = records.iter().filter(of_same).count();
-            let n_ended = end_orphans(record.process, &record.key.token).await;
+            let n_ended = end_orphans(record.process, &record.key.token);
             let left = LeftAttempt { record: record.clone(), n_before, n_ended };
             let work = attempt::take_up(self.context.clone(), left, self.end.subscribe());
             self.start(record.agent.clone(), work);

@@ -4,8 +4,6 @@
 //! environment that it is given.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that may")]
 
-mod leftovers;
-
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -21,11 +19,6 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-
-use self::leftovers::AwaitedChild;
-pub(crate) use self::leftovers::{
-    CHECK_MARK, adopt_orphans, end_checks, end_marked, end_orphans, reap_orphans,
-};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -54,7 +47,6 @@ pub(crate) struct RunningProgram {
     pub(crate) mark: ProcessMark,
     /// Both its outputs, as they come. Closed when no process of it has them open any more.
     pub(crate) output: mpsc::Receiver<OutputChunk>,
-    _awaited: AwaitedChild,
 }
 
 /// A part of what a program prints.
@@ -112,8 +104,7 @@ impl RunningProgram {
     }
 
     fn spawn(spec: &ProgramSpec, stdin: Stdio) -> io::Result<(Self, Option<ChildStdin>)> {
-        let mut command = Command::new(&spec.program);
-        command
+        let mut child = Command::new(&spec.program)
             .args(&spec.args)
             .current_dir(&spec.folder)
             .env_clear()
@@ -122,13 +113,9 @@ impl RunningProgram {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            .kill_on_drop(true);
-        let (mut child, awaited) = AwaitedChild::start(|| {
-            let child = command.spawn()?;
-            let pid = child.id().and_then(|it| i32::try_from(it).ok()).unwrap_or_default();
-            Ok((child, pid))
-        })?;
-        let pid = awaited.pid();
+            .kill_on_drop(true)
+            .spawn()?;
+        let pid = child.id().and_then(|it| i32::try_from(it).ok()).unwrap_or_default();
         let stdin = child.stdin.take();
         let (sender, output) = mpsc::channel(MOST_CHUNKS);
         if let Some(stdout) = child.stdout.take() {
@@ -138,8 +125,7 @@ impl RunningProgram {
             tokio::spawn(pump(stderr, OutputStream::Errors, sender));
         }
         let mark = ProcessMark { pid, started: started_at(pid) };
-        let group = Pid::from_raw(pid);
-        Ok((Self { child, group, mark, output, _awaited: awaited }, stdin))
+        Ok((Self { child, group: Pid::from_raw(pid), mark, output }, stdin))
     }
 
     /// Asks the whole group to end, and ends what is left of it.
@@ -267,75 +253,76 @@ pub(crate) async fn run_to_end(spec: &ProgramSpec, most: Duration) -> io::Result
     Ok(ShortRun { status, output: output.text(), n_before, answer: answer.text() })
 }
 
-/// The beginning of what a program printed.
-pub(crate) struct BoundedRun {
-    /// `None` where it was ended because it took too long, or printed more than was wanted.
-    pub(crate) status: Option<ExitStatus>,
-    pub(crate) answer: Vec<u8>,
-    pub(crate) is_whole: bool,
-    /// The end of what it said of itself.
-    pub(crate) errors: String,
-}
-
-/// Runs a program until it ends, has printed `n_bytes`, or has taken `most`; then it is ended. No more than that is
-/// held of what it prints.
-pub(crate) async fn run_to_bound(
-    spec: &ProgramSpec,
-    most: Duration,
-    n_bytes: usize,
-) -> io::Result<BoundedRun> {
-    let mut program = RunningProgram::start(spec)?;
-    let (mut answer, mut errors) = (Vec::new(), Tail::new(MOST_SHORT_OUTPUT));
-    let deadline = tokio::time::sleep(most);
-    tokio::pin!(deadline);
-    let is_whole = loop {
-        tokio::select! {
-            chunk = program.output.recv() => match chunk {
-                Some(OutputChunk { bytes, stream: OutputStream::Errors }) => errors.keep(&bytes),
-                Some(OutputChunk { bytes, stream: OutputStream::Answers }) => {
-                    answer.extend_from_slice(&bytes[..bytes.len().min(n_bytes - answer.len())]);
-                    if answer.len() == n_bytes {
-                        break false;
-                    }
-                }
-                None => break true,
-            },
-            () = &mut deadline => break false,
-        }
-    };
-    let status = match is_whole {
-        true => Some(program.child.wait().await?),
-        false => {
-            program.end().await;
-            None
-        }
-    };
-    Ok(BoundedRun { status, answer, is_whole, errors: errors.text() })
-}
-
 /// What a short program prints, without a runtime; `None` where it fails.
 pub(crate) fn answer_of(spec: &ProgramSpec) -> io::Result<Option<Vec<u8>>> {
-    let mut command = std::process::Command::new(&spec.program);
-    command
+    let output = std::process::Command::new(&spec.program)
         .args(&spec.args)
         .current_dir(&spec.folder)
         .env_clear()
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let (child, _awaited) = AwaitedChild::start(|| {
-        let child = command.spawn()?;
-        let pid = i32::try_from(child.id()).unwrap_or_default();
-        Ok((child, pid))
-    })?;
-    let output = child.wait_with_output()?;
+        .output()?;
     Ok(output.status.success().then_some(output.stdout))
 }
 
 /// The exit code and the signal of a program that has ended.
 pub(crate) fn exit_parts(status: ExitStatus) -> (Option<i32>, Option<i32>) {
     (status.code(), status.signal())
+}
+
+/// Ends the processes of an attempt that outlived it: its group, if the mark is still that process, and
+/// every process that has the attempt's token in its environment.
+pub(crate) fn end_orphans(mark: Option<ProcessMark>, token: &str) -> usize {
+    let mut n_ended = 0;
+    if let Some(mark) = mark
+        && mark.started.is_some()
+        && started_at(mark.pid) == mark.started
+        && let Some(group) = Pid::from_raw(mark.pid)
+    {
+        n_ended += usize::from(kill_process_group(group, Signal::KILL).is_ok());
+    }
+    n_ended + end_marked(&format!("BATON_TOKEN={token}"))
+}
+
+/// Ends every process that was started with this variable, and those that they start meanwhile.
+pub(crate) fn end_marked(variable: &str) -> usize {
+    /// What forks faster than it is ended is left to the next look.
+    const MOST_LOOKS: usize = 10;
+    let own = std::process::id();
+    let mut n_ended = 0;
+    for _ in 0..MOST_LOOKS {
+        let found = with_variable(variable).into_iter().filter(|it| u32::try_from(*it) != Ok(own));
+        let found: Vec<Pid> = found.filter_map(Pid::from_raw).collect();
+        if found.is_empty() {
+            break;
+        }
+        for pid in found {
+            n_ended += usize::from(rustix::process::kill_process(pid, Signal::KILL).is_ok());
+        }
+    }
+    n_ended
+}
+
+/// Marks the processes of a check: not a credential.
+pub(crate) const CHECK_MARK: &str = "BATON_CHECK";
+
+/// Ends what an earlier runner left of the checks with this mark.
+pub(crate) fn end_checks(mark: &str) -> usize {
+    end_marked(&format!("{CHECK_MARK}={mark}"))
+}
+
+/// Processes that were started with this variable, in whatever group and session they are by now. Empty
+/// where the system does not show environments.
+fn with_variable(variable: &str) -> Vec<i32> {
+    const MOST_ENVIRONMENT: u64 = 4 << 20;
+    let Ok(all) = Dir::open(Path::new("/proc")) else { return Vec::new() };
+    let has_it = |pid: &i32| {
+        let read = all.subdir(pid.to_string()).and_then(|it| it.read("environ", MOST_ENVIRONMENT));
+        read.is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == variable.as_bytes()))
+    };
+    let names = all.list().unwrap_or_default().into_iter().map(|(name, _)| name);
+    let pids = names.filter_map(|it| it.to_str().and_then(|it| it.parse().ok()));
+    pids.filter(has_it).collect()
 }
 
 /// When a process started; `None` where there is none, or the system does not say.
@@ -351,7 +338,7 @@ fn started_at(pid: i32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    pub(super) fn shell(script: &str) -> ProgramSpec {
+    fn shell(script: &str) -> ProgramSpec {
         ProgramSpec {
             program: "/bin/sh".into(),
             args: vec!["-c".into(), script.into()],
@@ -395,20 +382,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_prints_without_end_is_ended_at_the_bound_and_no_more_is_held() {
-        let run = run_to_bound(&shell("yes"), Duration::from_secs(20), 100_000).await.unwrap();
-        assert_eq!((run.answer.len(), run.is_whole), (100_000, false));
-        let spec = shell("echo a; echo b >&2; exit 3");
-        let run = run_to_bound(&spec, Duration::from_secs(20), 9).await.unwrap();
-        assert_eq!(
-            (&run.answer[..], run.is_whole, run.errors.as_str()),
-            (&b"a\n"[..], true, "b\n")
+    async fn a_process_is_found_by_its_token_in_whatever_session_it_is() {
+        let token = format!("baton-attempt.test.{}", uuid::Uuid::new_v4());
+        // Its program ends only when it is in a session of its own: it is ended with the group before.
+        let mut spec = shell(
+            "f=$(mktemp); setsid sh -c 'echo up; exec sleep 60 > /dev/null 2>&1' > \"$f\" & \
+             while [ ! -s \"$f\" ]; do sleep 0.05; done; rm \"$f\"",
         );
-        assert_eq!(run.status.unwrap().code(), Some(3));
+        spec.env.push(("BATON_TOKEN".to_owned(), token.clone()));
+        spec.env.push(("PATH".to_owned(), "/usr/bin:/bin".to_owned()));
+        let _ = run_to_end(&spec, Duration::from_secs(20)).await.unwrap();
+        assert!(end_orphans(None, &token) >= 1, "it has left its group");
+        for pid in with_variable(&format!("BATON_TOKEN={token}")) {
+            is_gone(pid).await;
+        }
     }
 
     /// Waits until a process has ended; it may be left as an entry of the process table.
-    pub(super) async fn is_gone(pid: i32) {
+    async fn is_gone(pid: i32) {
         for _ in 0..1000 {
             if started_at(pid).is_none() || is_zombie(pid) {
                 return;

@@ -149,7 +149,7 @@ async fn end_all(
         | AgentEnd::Stopped => program.end().await,
     }
     // What left the group may hold its outputs open.
-    let _ = end_orphans(None, &record.key.token).await;
+    let _ = end_orphans(None, &record.key.token);
     let printed = program.last_output().await;
     last.extend(printed.into_iter().map(|it| Heard::Printed(it.bytes)));
     last

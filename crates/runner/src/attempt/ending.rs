@@ -38,7 +38,7 @@ impl AttemptRun {
 
     /// Ends the attempt: tells the run, keeps what was not committed, and records the end.
     pub(super) async fn finish(&mut self, result: Result<AttemptResult, AttemptFailure>) {
-        let _ = end_orphans(self.record.process, &self.record.key.token).await;
+        let _ = end_orphans(self.record.process, &self.record.key.token);
         let result = match result {
             Ok(result) => result,
             Err(AttemptFailure::Untrusted) => {
