@@ -19,11 +19,12 @@ impl AttemptRun {
             self.say(format!("the handoff of `{}` is taken{late}", self.record.agent)).await;
         }
         if let Err(error) = self.commit_changes().await {
-            return Ok(match error {
-                // The next attempt gets a workspace of its own.
-                WorkspaceError::NotOwn { .. } => Ended(AttemptResult::Failed(error.to_string())),
-                _ if late.is_some() => Ended(AttemptResult::Failed(error.to_string())),
-                error => Correction(RefusedDocument::NotCommitted(error.to_string())),
+            let why = error.to_string();
+            // In a folder that is put aside nothing can be mended: the next attempt gets a new one.
+            let is_over = matches!(error, WorkspaceError::NotOwn { .. }) || late.is_some();
+            return Ok(match is_over {
+                true => Ended(AttemptResult::Failed(why)),
+                false => Correction(RefusedDocument::NotCommitted(why)),
             });
         }
         let name = format!("result-{}", self.record.round);
