@@ -190,7 +190,7 @@ async fn take_up(context: &Arc<RunnerContext>) -> bool {
             CheckStage::Reported => {}
             CheckStage::Claimed => {
                 has_any = true;
-                let _ = end_checks(&record.key.folder()).await;
+                let _ = end_checks(&record.key.folder());
                 let why = "the runner was ended while the checks were run";
                 give_back(context, &mut record, why).await;
             }
@@ -231,7 +231,7 @@ async fn work(context: Arc<RunnerContext>, claim: CheckClaim, stopped: watch::Re
         () = is_told(stopped) => Err(CheckFailure::Stopped),
     };
     // What was dropped in the middle has ended its group; what has left that is found by its mark.
-    let _ = end_checks(&record.key.folder()).await;
+    let _ = end_checks(&record.key.folder());
     match ended {
         Ok(results) => {
             record.results = results;

@@ -12,8 +12,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use baton_files::Dir;
-
 use self::place::GitPlace;
 use crate::process::{ProgramSpec, ShortRun, answer_of, run_to_bound, run_to_end};
 

@@ -36,7 +36,6 @@ mod workspace;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use baton_core::names::AgentId;
 use baton_files::{Access, Dir, FileError, FileHandle, FileMode};
@@ -159,7 +158,6 @@ impl Runner {
         let project = options.project.again()?;
         let workspaces =
             Workspaces::open(project, &options.data, &options.settings, &options.env).await?;
-        process::adopt_orphans();
         let permits = ExecutorPermits::new(&options.settings);
         let slots = AgentSlots::new(workspaces.most_at_once());
         let context = RunnerContext {
@@ -216,12 +214,6 @@ impl Runner {
                 },
             }
         };
-        let work = async {
-            tokio::select! {
-                ended = work => ended,
-                () = reap() => unreachable!("it has no end"),
-            }
-        };
         tokio::pin!(work, stop);
         tokio::select! {
             ended = &mut work => return ended,
@@ -230,15 +222,6 @@ impl Runner {
             }
         }
         work.await
-    }
-}
-
-/// Orphans of the programs are children of this process, which nobody else waits for.
-async fn reap() {
-    const EVERY: Duration = Duration::from_secs(1);
-    loop {
-        tokio::time::sleep(EVERY).await;
-        process::reap_orphans();
     }
 }
 

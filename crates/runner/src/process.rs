@@ -253,6 +253,52 @@ pub(crate) async fn run_to_end(spec: &ProgramSpec, most: Duration) -> io::Result
     Ok(ShortRun { status, output: output.text(), n_before, answer: answer.text() })
 }
 
+/// The beginning of what a program printed.
+pub(crate) struct BoundedRun {
+    /// `None` where it was ended because it took too long, or printed more than was wanted.
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) answer: Vec<u8>,
+    pub(crate) is_whole: bool,
+    /// The end of what it said of itself.
+    pub(crate) errors: String,
+}
+
+/// Runs a program until it ends, has printed `n_bytes`, or has taken `most`; then it is ended. No more than that is
+/// held of what it prints.
+pub(crate) async fn run_to_bound(
+    spec: &ProgramSpec,
+    most: Duration,
+    n_bytes: usize,
+) -> io::Result<BoundedRun> {
+    let mut program = RunningProgram::start(spec)?;
+    let (mut answer, mut errors) = (Vec::new(), Tail::new(MOST_SHORT_OUTPUT));
+    let deadline = tokio::time::sleep(most);
+    tokio::pin!(deadline);
+    let is_whole = loop {
+        tokio::select! {
+            chunk = program.output.recv() => match chunk {
+                Some(OutputChunk { bytes, stream: OutputStream::Errors }) => errors.keep(&bytes),
+                Some(OutputChunk { bytes, stream: OutputStream::Answers }) => {
+                    answer.extend_from_slice(&bytes[..bytes.len().min(n_bytes - answer.len())]);
+                    if answer.len() == n_bytes {
+                        break false;
+                    }
+                }
+                None => break true,
+            },
+            () = &mut deadline => break false,
+        }
+    };
+    let status = match is_whole {
+        true => Some(program.child.wait().await?),
+        false => {
+            program.end().await;
+            None
+        }
+    };
+    Ok(BoundedRun { status, answer, is_whole, errors: errors.text() })
+}
+
 /// What a short program prints, without a runtime; `None` where it fails.
 pub(crate) fn answer_of(spec: &ProgramSpec) -> io::Result<Option<Vec<u8>>> {
     let output = std::process::Command::new(&spec.program)
@@ -396,6 +442,19 @@ mod tests {
         for pid in with_variable(&format!("BATON_TOKEN={token}")) {
             is_gone(pid).await;
         }
+    }
+
+    #[tokio::test]
+    async fn a_program_that_prints_without_end_is_ended_at_the_bound_and_no_more_is_held() {
+        let run = run_to_bound(&shell("yes"), Duration::from_secs(20), 100_000).await.unwrap();
+        assert_eq!((run.answer.len(), run.is_whole), (100_000, false));
+        let spec = shell("echo a; echo b >&2; exit 3");
+        let run = run_to_bound(&spec, Duration::from_secs(20), 9).await.unwrap();
+        assert_eq!(
+            (&run.answer[..], run.is_whole, run.errors.as_str()),
+            (&b"a\n"[..], true, "b\n")
+        );
+        assert_eq!(run.status.unwrap().code(), Some(3));
     }
 
     /// Waits until a process has ended; it may be left as an entry of the process table.

@@ -218,21 +218,9 @@ impl Views<'_> {
         let said = PersonsWords::of(&gates, &workflow);
         let texts = self.whole_texts(run, said.iter().filter_map(|it| it.comment)).await?;
         decided.extend(records.left(&people, &counting, &gates, &texts));
-        let has_answered = |it: &PersonsWords, decided: &[Decided]| {
-            let is_it = |row: &HandoffRow| row.no == it.handoff;
-            let answers = decided.iter().filter(|it| it.asked_by.is_some());
-            let mut told = answers.filter(|it| it.row.as_ref().is_some_and(is_it)).peekable();
-            // Of several people only those who decided it are told with it.
-            let has_said = |by: &Decided| {
-                let voices = by.record.as_ref().map(|of| gates.voices_on(it.handoff, of.no));
-                let voices = voices.unwrap_or_default();
-                voices.is_empty() || voices.iter().any(|voice| voice.by == it.by)
-            };
-            told.peek().is_some() && told.any(has_said)
-        };
         // What closed an open decision is told with that decision.
         let said: Vec<PersonsWords> =
-            said.into_iter().filter(|it| !has_answered(it, &decided)).collect();
+            said.into_iter().filter(|it| !has_closed_one(it, &decided, &gates)).collect();
         for it in said {
             let Some(row) = rows.iter().find(|row| row.no == it.handoff) else { continue };
             let rationale = it.comment.and_then(|it| texts.get(it)).map(str::to_owned);
@@ -264,4 +252,16 @@ impl Views<'_> {
         records::find_conflicts(&mut decided);
         Ok(decided)
     }
+}
+
+/// Whether what a person said closed a decision that was open. Of several people only those who decided it are told with it.
+fn has_closed_one(said: &PersonsWords, decided: &[Decided], gates: &GateRecord) -> bool {
+    let is_it = |row: &HandoffRow| row.no == said.handoff;
+    let answers = decided.iter().filter(|it| it.asked_by.is_some());
+    let mut told = answers.filter(|it| it.row.as_ref().is_some_and(is_it));
+    told.any(|it| {
+        let voices = it.record.as_ref().map(|of| gates.voices_on(said.handoff, of.no));
+        let voices = voices.unwrap_or_default();
+        voices.is_empty() || voices.iter().any(|voice| voice.by == said.by)
+    })
 }

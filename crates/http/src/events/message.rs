@@ -422,11 +422,41 @@ mod tests {
     fn the_longest_of_each_stays_below_a_kilobyte_and_has_no_member_twice() {
         let (names, cast) = longest();
         let by = Principal::parse(&"\"".repeat(200)).unwrap();
+        let events = longest_events(&by);
+        for event in &events {
+            let sent = EventToSend {
+                run: RunId(Uuid::max()),
+                at: Timestamp::MAX,
+                by: &by,
+                event,
+                names: &names,
+                handoff: Some(HandoffNames { number: u64::MAX, id: HandoffId(Uuid::max()) }),
+                state: None,
+                cast: &cast,
+            };
+            for face in [Dialect::Pipeline, Dialect::Native] {
+                let messages = sent.messages(face);
+                assert!(!messages.is_empty(), "{}", event.name());
+                for message in messages {
+                    let epoch = "abcdefgh".into();
+                    let id = EventId { epoch, position: Position(u64::MAX), part: 2 };
+                    let n_bytes = frame(face, &id, message.name, &message.data).len();
+                    assert!(n_bytes < MOST_BYTES, "{n_bytes}: {}", event.name());
+                    // This also refuses a duplicate member.
+                    let printed = json::print(&message.data);
+                    let read = json::parse(&printed);
+                    assert_eq!(read.as_ref(), Ok(&message.data), "{}: {printed}", message.name);
+                }
+            }
+        }
+    }
+
+    fn longest_events(by: &Principal) -> Vec<Event> {
         let agent = AgentId::parse(LONG_ID).unwrap();
         let step = StepId::parse(LONG_ID).unwrap();
         let edge = EdgeKey { from: party().place, to: party().place };
         let (handoff, outcome) = (HandoffNo(1), Outcome::NeedsClarification);
-        let events = [
+        vec![
             created(),
             Event::Run(RunEvent::Completed),
             Event::Step(StepEvent::Completed {
@@ -478,33 +508,7 @@ mod tests {
             }),
             Event::Blocker(BlockerEvent::Waived { blocker: u32::MAX, by: by.clone(), why: None }),
             Event::Handoff(HandoffEvent::TimedOut { handoff, reason: None }),
-        ];
-        for event in &events {
-            let sent = EventToSend {
-                run: RunId(Uuid::max()),
-                at: Timestamp::MAX,
-                by: &by,
-                event,
-                names: &names,
-                handoff: Some(HandoffNames { number: u64::MAX, id: HandoffId(Uuid::max()) }),
-                state: None,
-                cast: &cast,
-            };
-            for face in [Dialect::Pipeline, Dialect::Native] {
-                let messages = sent.messages(face);
-                assert!(!messages.is_empty(), "{}", event.name());
-                for message in messages {
-                    let epoch = "abcdefgh".into();
-                    let id = EventId { epoch, position: Position(u64::MAX), part: 2 };
-                    let n_bytes = frame(face, &id, message.name, &message.data).len();
-                    assert!(n_bytes < MOST_BYTES, "{n_bytes}: {}", event.name());
-                    // This also refuses a duplicate member.
-                    let printed = json::print(&message.data);
-                    let read = json::parse(&printed);
-                    assert_eq!(read.as_ref(), Ok(&message.data), "{}: {printed}", message.name);
-                }
-            }
-        }
+        ]
     }
 
     fn decision(is_open: bool) -> DecisionItem {

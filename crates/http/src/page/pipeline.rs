@@ -128,11 +128,11 @@ fn in_cancelled_run(state: StepState, step: &Step, rows: &[HandoffRow]) -> StepS
     let place = Place::Step(step.id.clone());
     let last = rows.iter().find(|it| it.to.place == place && it.kind != Kind::Question);
     let is_cancelled = last.is_some_and(|it| it.state == HandoffState::Ended(Ended::Cancelled));
-    match state {
-        StepState::Ahead | StepState::Done if is_cancelled => StepState::Cancelled,
-        StepState::Ahead => StepState::NotReached,
-        other => other,
+    let is_settled = matches!(state, StepState::Ahead | StepState::Done);
+    if is_settled && is_cancelled {
+        return StepState::Cancelled;
     }
+    if state == StepState::Ahead { StepState::NotReached } else { state }
 }
 
 /// The state of each step, in the order of the workflow's file.

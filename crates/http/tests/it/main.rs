@@ -9,6 +9,7 @@ mod approvals;
 mod archive;
 #[cfg(test)]
 mod attribution;
+#[cfg(test)]
 mod audit;
 #[cfg(test)]
 mod base_structure;
@@ -24,6 +25,7 @@ mod completion;
 mod damaged_texts;
 #[cfg(test)]
 mod decided;
+#[cfg(test)]
 mod described;
 #[cfg(test)]
 #[path = "../../../wire/tests/skeletons/dice.rs"]
@@ -44,6 +46,7 @@ mod gates;
 mod handoffs;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
 mod inbox;
 #[cfg(test)]
 mod inbox_words;
@@ -60,6 +63,7 @@ mod names;
 mod old_contract_names;
 #[cfg(test)]
 mod page;
+#[cfg(test)]
 mod page_turns;
 #[cfg(test)]
 mod parts;

@@ -49,10 +49,9 @@ impl InboxItem {
     pub fn starts_with<'a>(&self, choice: &'a InboxChoice) -> Option<&'a AgentId> {
         let is_loose = |it: &&Branch| matches!(it.baton, Baton::Loose { .. });
         let n_loose = self.run.run.branches.iter().filter(is_loose).count();
-        match &choice.then {
-            Then::Offered { to, .. } if n_loose > 1 && choice.name == "start" => Some(to),
-            _ => None,
-        }
+        let is_start = n_loose > 1 && choice.name == "start";
+        let Then::Offered { to, .. } = &choice.then else { return None };
+        Some(to).filter(|_| is_start)
     }
 
     pub fn sentence(&self) -> String {
