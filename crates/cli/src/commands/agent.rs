@@ -67,7 +67,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
 
 /// An agent with what only its file says.
 #[derive(Serialize)]
-struct ShownAgent<'a> {
+struct ListedAgent<'a> {
     #[serde(flatten)]
     agent: AgentDocument,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
     let agent = &file.agent;
     match cli.format() {
         OutputFormat::Json => {
-            show::answer_as(&ShownAgent { agent: document(agent), tool: file.tool.as_deref() })
+            show::answer_as(&ListedAgent { agent: document(agent), tool: file.tool.as_deref() })
         }
         OutputFormat::Table => {
             let mut rows = vec![

@@ -64,6 +64,8 @@ mod old_contract_names;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
+mod page_lists;
+#[cfg(test)]
 mod page_turns;
 #[cfg(test)]
 mod parts;
