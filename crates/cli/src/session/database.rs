@@ -9,7 +9,7 @@ use baton_engine::ShiftedClock;
 use baton_files::{Dir, FileMode};
 use baton_store::{RunFilter, Store as _, StoryFilter};
 use baton_store_postgres::{PostgresStore, PushedFile};
-use baton_store_sqlite::{DATABASE_FILE, DataLock, SqliteStore};
+use baton_store_sqlite::{DATABASE_FILE, DataLock, SqliteStore, UNFINISHED_MOVE};
 use baton_wire::json;
 use uuid::Uuid;
 
@@ -105,7 +105,8 @@ pub(crate) fn refuse_folder(project: &Project, data: &Dir) -> Result<(), Failure
         return Err(forgotten(data));
     }
     // Another folder, which has no data yet, is no answer to that.
-    let is_empty = data.entry(DATABASE_FILE)?.is_none_or(|it| it.n_bytes == 0);
+    let is_empty = data.entry(DATABASE_FILE)?.is_none_or(|it| it.n_bytes == 0)
+        && data.entry(UNFINISHED_MOVE)?.is_none();
     match project.own_folder_beside_named().filter(|_| is_empty) {
         Some(own) if own.entry(BOUND_FILE)?.is_some() => Err(forgotten(&own)),
         Some(_) | None => Ok(()),

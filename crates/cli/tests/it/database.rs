@@ -93,7 +93,7 @@ fn every_command_works_on_a_database() {
 #[test]
 fn what_a_file_is_needed_for_is_done_by_other_programs() {
     let shop = Shop::started();
-    shop.fails(&["backup", "a.db"], 2, "pg_dump --format=custom --file=baton.dump");
+    shop.fails(&["backup", "a.db"], 2, "pg_dump --format=custom --schema=");
     shop.fails(&["restore", "a.db"], 2, "pg_restore --clean --if-exists");
     shop.fails(&["recover"], 2, "point-in-time");
     shop.fails(&["init", "--new-data"], 2, "createdb");
@@ -193,7 +193,6 @@ fn a_project_whose_database_is_not_named_is_refused() {
         &["verify"],
         &["serve", "--listen", "127.0.0.1:0"],
         &["push"],
-        &["runner"],
         &["backup", "a.db"],
         &["init", "--new-data"],
         &["init", "--if-new"],
