@@ -193,7 +193,7 @@ fn a_review_that_goes_in_circles_ends_with_a_person() {
     let gate = said["gate"]["number"].to_string();
     let status = project.ok(&["status"]);
     assert!(status.contains("waits for you"), "{status}");
-    assert!(status.contains("baton answer 1/HO-010 continue|accept|hand-to|abort"), "{status}");
+    assert!(status.contains("baton answer 1/HO-010 CHOICE (continue, accept, hand-to, abort)"), "{status}");
     let inbox = project.ok(&["inbox"]);
     for line in [
         "went back 3 times; its limit is 3",
@@ -207,7 +207,7 @@ fn a_review_that_goes_in_circles_ends_with_a_person() {
     project.fails(&["answer", &gate, "approve"], 1, "[not_a_choice]");
     project.fails(&["answer", &gate, "continue", "reviewer"], 2, "only `hand-to` takes an agent");
     let asks = project.ok(&["handoff", "show", &gate]);
-    assert!(asks.contains("baton answer 10 continue|accept|hand-to|abort"), "{asks}");
+    assert!(asks.contains("baton answer 10 CHOICE (continue, accept, hand-to, abort)"), "{asks}");
     project.ok(&["answer", &gate, "accept", "--comment", "good enough"]);
     let answered = project.json(&["handoff", "show", &gate]);
     assert_eq!(answered["question"]["answer"], "accept");
