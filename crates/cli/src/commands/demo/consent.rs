@@ -81,14 +81,10 @@ pub(super) fn commands(item: &InboxItemDocument, caller: &str) -> Vec<String> {
     if is_named {
         return commands.cloned().collect();
     }
-    // One line for each of them: a line with all names would be one that a shell runs.
-    let mut named: Vec<String> = Vec::new();
-    for command in commands {
-        if command.contains(" --as ") {
-            named.push(command.clone());
-        } else {
-            named.extend(open.iter().map(|who| format!("{command} --as {who}")));
-        }
-    }
-    named
+    let with_name = |it: &String| match it.contains(" --as ") {
+        true => it.clone(),
+        false => format!("{it} --as NAME"),
+    };
+    let who = open.join(", ");
+    commands.map(with_name).chain([format!("(NAME is one of {who})")]).collect()
 }

@@ -168,7 +168,8 @@ fn with_ask_nothing_goes_on_before_a_person_says_so() {
     assert_eq!(text(&item, "cause"), "lost_lease", "{item}");
     assert_eq!(text(&item, "why"), "No attempt at this work came to a handoff");
     let words = text(&item, "words");
-    assert!(words.contains("`second` is at its rate limit until 2100-01-01T00:00:00Z"), "{item}");
+    assert!(words.contains("`second` is at its rate limit until 20"), "{item}");
+    assert!(!words.contains("2100"), "no end is more than 8 days ahead: {item}");
     let choices: Vec<&str> =
         item["choices"].as_array().unwrap().iter().map(|it| text(it, "choice")).collect();
     assert_eq!(choices, ["continue", "hand_to", "abort"]);
