@@ -193,7 +193,10 @@ fn a_review_that_goes_in_circles_ends_with_a_person() {
     let gate = said["gate"]["number"].to_string();
     let status = project.ok(&["status"]);
     assert!(status.contains("waits for you"), "{status}");
-    assert!(status.contains("baton answer 1/HO-010 CHOICE (continue, accept, hand-to, abort)"), "{status}");
+    assert!(
+        status.contains("baton answer 1/HO-010 CHOICE (continue, accept, hand-to, abort)"),
+        "{status}"
+    );
     let inbox = project.ok(&["inbox"]);
     for line in [
         "went back 3 times; its limit is 3",

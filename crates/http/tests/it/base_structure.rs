@@ -27,7 +27,7 @@ async fn a_payload_in_the_data_element_is_read_as_the_handoffs_own() {
     let run = world.get("/api/v1/runs/1").await.is(200);
     assert_eq!(run["story"], "o/r#1");
     let ready = "<handoff><from>prep-agent</from><to>implementer-agent</to>\
-        <timestamp>2024-01-15T10:30:00Z</timestamp><status>success</status>\
+        <issue_number>1</issue_number><timestamp>2024-01-15T10:30:00Z</timestamp><status>success</status>\
         <summary>Ready on port 3100</summary><data><branch>feature/issue-1-x</branch>\
         <port>3100</port></data></handoff>";
     sends(ready).await.is(201);

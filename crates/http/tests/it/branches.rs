@@ -67,14 +67,14 @@ async fn who_has_the_work_of_several_branches_says_which_is_handed_on() {
     let body = r#"{"run":"s","fromAgent":"worker","toAgent":"merger","package":{"summary":"Wrote part B"}}"#;
     world.post("/api/v1/handoffs", body).await.refuses(422, "which_handoff");
 
-    sends("/api/v1/documents?handoff=3&dryRun=true").await.is(200);
-    let named = body.replace("{\"run\"", "{\"handoff\":\"HO-003\",\"run\"");
+    sends("/api/v1/documents?handoff=3&dryRun=true&profile=lenient").await.is(200);
+    let named = body.replace("{\"run\"", "{\"handoff\":\"HO-003\",\"profile\":\"lenient\",\"run\"");
     world.post("/api/v1/handoffs?dryRun=true", &named).await.is(200);
     world.post("/api/handoffs", &create(r#","handoff":3"#)).await.is(200);
     let row = world.get("/api/v1/handoffs/3").await.is(200);
     assert_eq!(row["handoff"]["state"], "completed", "{row}");
     // Only one is left, and is meant.
-    sends("/api/v1/documents").await.is(201);
+    sends("/api/v1/documents?profile=lenient").await.is(201);
     assert_eq!(agents(&world).await, json!(["merger"]));
 }
 

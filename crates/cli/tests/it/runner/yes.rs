@@ -49,7 +49,10 @@ fn a_gate_that_the_workflow_declares_is_approved_and_one_of_other_people_is_not(
 
     let others = gated(", approvers: { need: 2, of: [ana, ben, carl] }");
     let said = does(&others, &["do", "Release it", "--yes"]);
-    check_asks(&said, &["0 of 2 approvals", "--as NAME\n  |   (NAME is one of ana, ben, carl)", "baton approve "]);
+    check_asks(
+        &said,
+        &["0 of 2 approvals", "--as NAME\n  |   (NAME is one of ana, ben, carl)", "baton approve "],
+    );
     let again = does(&others, &["do", "--continue", "--yes"]);
     check_asks(&again, &["--as NAME\n  |   (NAME is one of ana, ben, carl)"]);
 
