@@ -72,7 +72,7 @@ async fn who_has_the_work_of_several_branches_says_which_is_handed_on() {
     world.post("/api/v1/handoffs?dryRun=true", &named).await.is(200);
     world.post("/api/handoffs", &create(r#","handoff":3"#)).await.is(200);
     let row = world.get("/api/v1/handoffs/3").await.is(200);
-    assert_eq!(row["handoff"]["state"], "completed", "{row}");
+    assert_eq!(row["state"], "completed", "{row}");
     // Only one is left, and is meant.
     sends("/api/v1/documents?profile=lenient").await.is(201);
     assert_eq!(agents(&world).await, json!(["merger"]));
