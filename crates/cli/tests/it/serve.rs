@@ -30,8 +30,11 @@ impl Served {
     pub(crate) fn listening(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let line = lines.next().unwrap().unwrap();
-        let url = line.strip_prefix("listening on ").unwrap().to_owned();
+        // On a database the first server says before that where the data is.
+        let url = |line: std::io::Result<String>| {
+            line.unwrap().strip_prefix("listening on ").map(str::to_owned)
+        };
+        let url = lines.by_ref().find_map(url).expect("it listens");
         // Whatever else it says is read, so that it never waits for a reader.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url }
