@@ -240,6 +240,20 @@ impl Workshop {
         self.until(story, "it is completed", |it| it["status"] == "completed")
     }
 
+    /// Waits until the runner has done with every attempt: an agent that hands on by itself completes a run before its
+    /// program has ended, and what is in the workspace until then is the agent's.
+    pub(crate) fn until_attempts_end(&self) {
+        let is_over = |folder: &PathBuf| {
+            let record = std::fs::read_to_string(folder.join("attempt.json")).unwrap_or_default();
+            serde_json::from_str(&record).is_ok_and(|it: Value| text(&it, "stage") == "handed_off")
+        };
+        let begun = std::time::Instant::now();
+        while !self.attempt_folders().iter().all(is_over) {
+            assert!(begun.elapsed().as_secs() < 100, "an attempt goes on");
+            std::thread::yield_now();
+        }
+    }
+
     /// How many attempts at the work of an agent have run out or come to a result.
     pub(crate) fn attempts(&self, story: &str, agent: &str) -> usize {
         let handoffs = self.handoffs(story);

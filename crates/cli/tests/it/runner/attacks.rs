@@ -61,6 +61,7 @@ fn an_inner_repository_is_found_behind_however_many_files() {
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
+    workshop.until_attempts_end();
     let tree = folder(&workshop, "s1");
     let inner = tree.join("a-inner");
     std::fs::create_dir(&inner).unwrap();
@@ -83,6 +84,7 @@ fn changes_that_git_was_told_to_look_away_from_survive_the_cleaning_of_a_workspa
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
+    workshop.until_attempts_end();
     let tree = folder(&workshop, "s1");
     git_in(&tree, &["update-index", "--skip-worktree", "README.md"]);
     git_in(&tree, &["update-index", "--assume-unchanged", "src/app.txt"]);

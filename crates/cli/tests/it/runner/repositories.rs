@@ -24,6 +24,7 @@ fn a_path_with_blanks_and_letters_of_all_kinds_is_worked_in() {
     let _served = workshop.serves();
     workshop.start("Größe 1");
     workshop.until_completed("Größe 1");
+    workshop.until_attempts_end();
     let tree = folder(&workshop, "Größe 1");
     assert!(tree.starts_with(&place), "{}", tree.display());
     let branch = workshop.json(&["story", "show", "Größe 1"])["branch"].clone();
@@ -68,6 +69,7 @@ fn a_project_with_a_submodule_is_worked_on_and_the_submodule_s_commits_are_not_d
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
+    workshop.until_attempts_end();
     let tree = folder(&workshop, "s1");
     assert!(!tree.join("library/.git").exists(), "its files are not there");
     git_in(&tree, &[&allow[..], &["update", "-q", "--init"]].concat());

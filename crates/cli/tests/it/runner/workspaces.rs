@@ -23,6 +23,7 @@ fn what_is_not_committed_or_on_no_branch_survives_the_cleaning_of_a_workspace() 
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
+    workshop.until_attempts_end();
     let tree = folder(&workshop, "s1");
     std::fs::write(tree.join("notes.txt"), "not committed\n").unwrap();
     let said = workshop.ok(&["workspace", "clean"]);
@@ -35,6 +36,7 @@ fn what_is_not_committed_or_on_no_branch_survives_the_cleaning_of_a_workspace() 
 
     workshop.start("s2");
     workshop.until_completed("s2");
+    workshop.until_attempts_end();
     let tree = folder(&workshop, "s2");
     git_in(&tree, &["checkout", "-q", "--detach"]);
     git_in(&tree, &["commit", "-q", "--allow-empty", "-m", "On no branch"]);
@@ -52,6 +54,7 @@ fn a_repository_inside_a_workspace_is_not_deleted() {
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
+    workshop.until_attempts_end();
     let tree = folder(&workshop, "s1");
     let inner = tree.join("inner");
     std::fs::create_dir(&inner).unwrap();
@@ -97,6 +100,7 @@ fn a_branch_of_another_story_is_left_alone_and_a_story_s_own_is_gone_on_with() {
     let _served = workshop.serves();
     workshop.start("s1");
     workshop.until_completed("s1");
+    workshop.until_attempts_end();
     workshop.ok(&["workspace", "clean"]);
     workshop.start("s2");
     workshop.until_completed("s2");
