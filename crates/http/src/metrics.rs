@@ -118,8 +118,10 @@ async fn show(app: RequestScope) -> Result<Response, ApiProblem> {
     let window = InsightWindow { from, workflow: None };
     let insights = app.insights.take(app.read().insights(&window)).await?;
     handoffs::write(&insights, &mut text);
-    if let Some(archive) = app.archive.as_ref().filter(|it| it.is_followed()) {
-        let n_behind = archive.behind().await?;
+    // Where its folder cannot be read, as `/readyz` says, nodes cannot tell which cursor is its own: the rest is told all the same.
+    if let Some(archive) = app.archive.as_ref().filter(|it| it.is_followed())
+        && let Ok(n_behind) = archive.behind().await
+    {
         text += "# HELP baton_archive_behind Events that the archive does not tell of yet.\n";
         text += "# TYPE baton_archive_behind gauge\n";
         let _ = writeln!(text, "baton_archive_behind {n_behind}");
