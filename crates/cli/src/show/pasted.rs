@@ -1,5 +1,5 @@
 //! Commands in messages, ready to paste: with the `--project`, `--data` and `--database-url` that were
-//! typed this time, and where they are somebody's answer with `--as`.
+//! typed this time, and, where they answer something, with `--as`.
 
 use std::path::Path;
 use std::sync::OnceLock;
